@@ -1,0 +1,1 @@
+"""The seams to the outside: platforms, models and stores, each alone beside its siblings."""

@@ -1,0 +1,1 @@
+"""The agent runtime: it knows nobody, and everything else is built on it."""

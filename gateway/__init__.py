@@ -1,0 +1,1 @@
+"""The process: reads the settings, wires the parts and serves."""
