@@ -1,0 +1,1 @@
+"""The tests, and the loopback world they run against."""
