@@ -7,11 +7,13 @@
 BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= auto
+COVER ?=
+COVERAGE := $(if $(COVER),--cov=core --cov-branch --cov-report=term:skip-covered --cov-fail-under=$(COVER))
 TYPED := core adapters gateway $(wildcard tests/typing)
 
 help:
 	@echo "make run     start the bot on this machine, no token needed (ARGS=...)"
-	@echo "make test    all tests; fetches Redis and Chromium when it may (ARGS=..., WORKERS=...)"
+	@echo "make test    all tests; fetches Redis and Chromium when it may (ARGS=..., WORKERS=..., COVER=95)"
 	@echo "make check   format, lint, types, imports"
 	@echo "make bench   measure against the floor (ARGS=...)"
 	@echo "make setup   the .venv from requirements.lock"
@@ -19,7 +21,7 @@ help:
 
 setup: $(READY)
 
-$(READY): requirements.lock pyproject.toml scripts/uv.lock scripts/setup.sh
+$(READY): requirements.lock pyproject.toml scripts/installer.lock scripts/setup.sh
 	@sh scripts/setup.sh
 	@touch $@
 
@@ -28,7 +30,7 @@ run: setup
 
 test: setup
 	@sh scripts/bring_up.sh
-	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) $(COVERAGE) $(ARGS)
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -26,7 +26,7 @@ if ! usable .venv/bin/python; then
 fi
 
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
-    --require-hashes --only-binary :all: -r scripts/uv.lock
+    --require-hashes --only-binary :all: -r scripts/installer.lock
 
 echo "setup: installing requirements.lock"
 export VIRTUAL_ENV="$PWD/.venv"

@@ -71,7 +71,7 @@ def unused_port() -> int:
     """A loopback port nobody listens on now; prefer port 0 where the program can tell its own."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager

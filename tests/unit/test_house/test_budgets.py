@@ -13,9 +13,9 @@ from tests.unit.test_house.tree import (
     Source,
     body_lines,
     dotted,
+    every_test,
     listed,
     sources,
-    every_test,
 )
 
 CODE = sources(*PACKAGES)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.test_house.tree import ROOT
 
-LOCKS = ["requirements.lock", "scripts/uv.lock"]
+LOCKS = ["requirements.lock", "scripts/installer.lock"]
 ADDRESS = re.compile(
     r"://|\bfile:|\s@\s|^--?(index|extra-index|find-links|trusted-host|i|f)\b", re.MULTILINE
 )
