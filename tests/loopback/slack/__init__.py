@@ -1,0 +1,1 @@
+"""A loopback Slack: Web API, Events, Socket Mode and interactivity, in a process of its own."""
