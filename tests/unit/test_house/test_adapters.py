@@ -2,9 +2,7 @@
 
 import importlib
 
-import pytest
-
-from tests.unit.test_house.tree import ROOT
+from tests.unit.test_house.tree import ROOT, listed
 
 NOT_CHAT = {"models", "shared", "stores", "webhooks", "__pycache__"}
 CHAT = sorted(
@@ -14,16 +12,24 @@ CHAT = sorted(
 )
 
 
-@pytest.mark.parametrize("name", CHAT)
-def test_a_chat_adapter_has_the_same_four_files(name):
-    files = {path.name for path in (ROOT / "adapters" / name).glob("*.py")}
-    assert {"adapter.py", "parse.py", "render.py", "errors.py"} <= files
+def test_every_chat_adapter_has_the_same_four_files():
+    missing = [
+        f"adapters/{name}/{file}"
+        for name in CHAT
+        for file in ("adapter.py", "errors.py", "parse.py", "render.py")
+        if not (ROOT / "adapters" / name / file).is_file()
+    ]
+    assert not missing, listed(missing)
 
 
-@pytest.mark.parametrize("name", CHAT)
-def test_a_chat_adapter_exports_itself_and_its_settings(name):
-    package = importlib.import_module(f"adapters.{name}")
-    assert {f"{name.title()}Adapter", f"{name.title()}Settings"} <= set(package.__all__)
+def test_every_chat_adapter_exports_itself_and_its_settings():
+    missing = [
+        f"adapters.{name}: {export}"
+        for name in CHAT
+        for export in (f"{name.title()}Adapter", f"{name.title()}Settings")
+        if export not in importlib.import_module(f"adapters.{name}").__all__
+    ]
+    assert not missing, listed(missing)
 
 
 def test_slack_and_the_console_are_written():
