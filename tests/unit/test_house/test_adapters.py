@@ -4,7 +4,7 @@ import importlib
 
 from tests.unit.test_house.tree import ROOT, listed
 
-NOT_CHAT = {"models", "shared", "stores", "webhooks", "__pycache__"}
+NOT_CHAT = {"models", "shared", "stores", "voice", "webhooks", "__pycache__"}
 CHAT = sorted(
     folder.name
     for folder in (ROOT / "adapters").iterdir()
