@@ -1,0 +1,1 @@
+"""What several adapters need and no platform owns: signatures, splitting, markdown."""
