@@ -1,0 +1,1 @@
+"""Models: the clients behind the model port, and the offline model of `interlock dev`."""
