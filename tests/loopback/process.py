@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import select
 import signal
 import subprocess
 import sys
@@ -40,8 +41,13 @@ class LoopbackProcess:
         """Return where it serves, without a slash at the end."""
         return f"http://127.0.0.1:{self.port}"
 
-    async def start(self) -> Self:
-        """Start the child and wait for its ready line.
+    @property
+    def pid(self) -> int:
+        """Return the child's process id, 0 when it is not running."""
+        return self._child.pid if self._child else 0
+
+    def launch(self) -> Self:
+        """Start the child and wait for its ready line, blocking.
 
         Raises:
             RuntimeError: it ended or stayed silent; the text carries the end of its log.
@@ -55,16 +61,28 @@ class LoopbackProcess:
                 text=True,
                 cwd=PROJECT,
             )
-        self.port = await self._ready_port(self._child)
+        line = _first_line(self._child)
+        if not line:
+            self.end()
+            tail = self.log.read_text()[-2000:]
+            raise RuntimeError(f"{' '.join(self.command)} gave no ready line: {tail}")
+        self.port = int(json.loads(line)["port"])
         return self
 
-    async def stop(self) -> None:
+    def end(self) -> None:
         """End the child, gently and then not, and reap it; a second call does nothing."""
         child, self._child = self._child, None
-        if child is None:
-            return
-        child.terminate()
-        await asyncio.to_thread(_reap, child)
+        if child is not None:
+            child.terminate()
+            _reap(child)
+
+    async def start(self) -> Self:
+        """Start without blocking the event loop (see `launch`)."""
+        return await asyncio.to_thread(self.launch)
+
+    async def stop(self) -> None:
+        """End without blocking the event loop."""
+        await asyncio.to_thread(self.end)
 
     async def __aenter__(self) -> Self:
         """Start."""
@@ -74,18 +92,13 @@ class LoopbackProcess:
         """Stop, whatever happened."""
         await self.stop()
 
-    async def _ready_port(self, child: subprocess.Popen[str]) -> int:
-        assert child.stdout is not None
-        reading = asyncio.create_task(asyncio.to_thread(child.stdout.readline), name="ready line")
-        done, _ = await asyncio.wait({reading}, timeout=_READY_SECONDS)
-        if not done:
-            child.kill()
-        line = await reading
-        if not line:
-            await self.stop()
-            tail = self.log.read_text()[-2000:]
-            raise RuntimeError(f"{' '.join(self.command)} gave no ready line: {tail}")
-        return int(json.loads(line)["port"])
+    def __enter__(self) -> Self:
+        """Start, for a fixture that is wider than an event loop."""
+        return self.launch()
+
+    def __exit__(self, *_: object) -> None:
+        """Stop, whatever happened."""
+        self.end()
 
 
 async def serve(app: web.Application, *, port: int = 0) -> None:
@@ -115,6 +128,12 @@ def _stop_event() -> asyncio.Event:
 def _on_input(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     loop.remove_reader(sys.stdin.fileno())
     stop.set()
+
+
+def _first_line(child: subprocess.Popen[str]) -> str:
+    assert child.stdout is not None
+    readable, _, _ = select.select([child.stdout], [], [], _READY_SECONDS)
+    return child.stdout.readline() if readable else ""
 
 
 def _reap(child: subprocess.Popen[str]) -> None:

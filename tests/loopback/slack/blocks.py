@@ -144,7 +144,7 @@ def _check_section(block: Block, pointer: str) -> Iterator[str]:
     if "text" not in block and not block.get("fields"):
         yield _error("missing required field: text", pointer)
     yield from _check_text(block.get("text"), 3000, f"{pointer}/text")
-    fields = block.get("fields") or []
+    fields = _list(block.get("fields"))
     if len(fields) > 10:
         yield _error("no more than 10 items allowed", f"{pointer}/fields")
     for index, field in enumerate(fields):
@@ -196,7 +196,7 @@ def _check_input(block: Block, pointer: str) -> Iterator[str]:
 
 
 def _check_table(block: Block, pointer: str) -> Iterator[str]:
-    rows = block.get("rows") or []
+    rows = [_list(row) for row in _list(block.get("rows"))]
     if not 1 <= len(rows) <= 100:
         yield _error("must have between 1 and 100 rows", f"{pointer}/rows")
     if any(len(row) > 20 for row in rows):
@@ -333,9 +333,11 @@ def _placed_elements(block: Block, pointer: str) -> Iterator[tuple[str, Block]]:
 
 
 def _dicts(values: object) -> list[Block]:
-    return (
-        [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
-    )
+    return [value for value in _list(values) if isinstance(value, dict)]
+
+
+def _list(values: object) -> list[Any]:
+    return values if isinstance(values, list) else []
 
 
 def _kind_of(text: object) -> str:

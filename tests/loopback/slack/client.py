@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -26,15 +27,20 @@ class LoopbackSlack:
 
     `async with LoopbackSlack(tmp_path, time_scale=0.01) as slack:` starts it; the gateway takes
     `slack.environment()`; events flow once `set_target(url)` is called or a socket is open.
+
+    Starting takes most of a second. `with slack_process(folder) as process:` in a wider fixture
+    and `LoopbackSlack(tmp_path, process=process)` in each test share one process, whose world
+    begins anew with every `async with`.
     """
 
-    def __init__(self, folder: Path, **options: Any) -> None:
+    def __init__(
+        self, folder: Path, *, process: LoopbackProcess | None = None, **options: Any
+    ) -> None:
         """Choose the folder of the journal and the options (see `options.Options`)."""
         self.options = Options(journal=str(folder / "slack.jsonl"), **options)
         self.journal = Journal(Path(self.options.journal))
-        self.process = LoopbackProcess(
-            "tests.loopback.slack", *self.options.arguments(), log=folder / "slack.log"
-        )
+        self.process = process or slack_process(folder, self.options)
+        self._shared = process is not None
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -52,16 +58,20 @@ class LoopbackSlack:
         return environment | ({"SLACK_APP_TOKEN": self.options.app_token} if socket_mode else {})
 
     async def __aenter__(self) -> Self:
-        """Start the process."""
-        await self.process.start()
+        """Start the process, or begin anew in the shared one."""
+        if not self._shared:
+            await self.process.start()
         self._session = aiohttp.ClientSession(base_url=self.process.url)
+        if self._shared:
+            await self.control("restart", **asdict(self.options))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop the process; the journal stays."""
+        """Stop the process, unless it is shared; the journal stays."""
         if self._session is not None:
             await self._session.close()
-        await self.process.stop()
+        if not self._shared:
+            await self.process.stop()
 
     async def control(self, verb: str, **order: Any) -> Answer:
         """Call the control API.
@@ -107,6 +117,10 @@ class LoopbackSlack:
     async def redeliver(self, event_id: str) -> Answer:
         """Deliver an event again; return the status it got."""
         return await self.control("redeliver", event_id=event_id)
+
+    async def deliver(self, raw: str, **more: Any) -> Answer:
+        """Deliver a raw body, correctly signed; `content_type` may be given."""
+        return await self.control("deliver", raw=raw, **more)
 
     async def forge(self, event: Answer, *, how: str = "wrong") -> Answer:
         """Deliver with a wrong, old, missing or altered signature; return the status it got."""
@@ -170,3 +184,9 @@ class LoopbackSlack:
             newest = [f"{entry}"[:300] for entry in self.journal.entries()[-8:]]
             late.add_note("\n".join(["newest entries of the journal:", *newest]))
             raise
+
+
+def slack_process(folder: Path, options: Options | None = None) -> LoopbackProcess:
+    """Return a loopback Slack that is not started yet, alone or for many tests to share."""
+    chosen = options or Options(journal=str(folder / "idle.jsonl"))
+    return LoopbackProcess("tests.loopback.slack", *chosen.arguments(), log=folder / "slack.log")

@@ -12,6 +12,7 @@ from tests.loopback.journal import wall_seconds
 from tests.loopback.slack import gestures, modals, people
 from tests.loopback.slack.delivery import JSON, signed_headers
 from tests.loopback.slack.faults import Fault
+from tests.loopback.slack.options import Options
 from tests.loopback.slack.platform import Platform
 from tests.loopback.slack.refusal import NotPossible, SlackRefusal
 from tests.loopback.slack.webapi import PLATFORM
@@ -38,6 +39,12 @@ async def clear_faults(platform: Platform, _order: Order) -> dict[str, Any]:
 async def settings(platform: Platform, order: Order) -> dict[str, Any]:
     """Change settings that may change while it runs."""
     platform.change(order)
+    return {}
+
+
+async def restart(platform: Platform, order: Order) -> dict[str, Any]:
+    """Begin anew with other options (options.Options by field name)."""
+    await platform.restart(Options(**order))
     return {}
 
 
@@ -72,6 +79,15 @@ async def challenge(platform: Platform, _order: Order) -> dict[str, Any]:
     body = {"type": "url_verification", "challenge": "c" * 32, "token": "loopback-verification"}
     raw = json.dumps(body).encode()
     return await _post_signed(platform, raw, secret=platform.options.signing_secret)
+
+
+async def deliver(platform: Platform, order: Order) -> dict[str, Any]:
+    """Deliver any raw body, signed, whether it can be parsed or not: `raw, content_type?`."""
+    raw = order["raw"].encode()
+    signed = signed_headers(
+        raw, secret=platform.options.signing_secret, timestamp=int(wall_seconds())
+    )
+    return await _post(platform, raw, signed, content_type=order.get("content_type", JSON))
 
 
 async def forge(platform: Platform, order: Order) -> dict[str, Any]:
@@ -113,10 +129,12 @@ VERBS: dict[str, Verb] = {
     "challenge": challenge,
     "clear_faults": clear_faults,
     "cut_sockets": cut_sockets,
+    "deliver": deliver,
     "disconnect": disconnect,
     "fault": fault,
     "forge": forge,
     "messages": messages,
+    "restart": restart,
     "settings": settings,
     "sockets": sockets,
     "statuses": statuses,
@@ -144,6 +162,8 @@ async def _post_signed(
     return await _post(platform, raw, signed_headers(raw, secret=secret, timestamp=timestamp))
 
 
-async def _post(platform: Platform, raw: bytes, headers: dict[str, str]) -> dict[str, Any]:
-    outcome = await platform.http.post(raw, {**headers, "Content-Type": JSON})
+async def _post(
+    platform: Platform, raw: bytes, headers: dict[str, str], *, content_type: str = JSON
+) -> dict[str, Any]:
+    outcome = await platform.http.post(raw, {**headers, "Content-Type": content_type})
     return {"status": outcome.status, "body": outcome.text, "reason": outcome.reason}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from typing import Any
 
 from tests.loopback.slack.world import (
@@ -55,7 +56,7 @@ def person_message(person: Person, ts: str, text: str) -> Message:
         "type": "message",
         "user": person.id,
         "ts": ts,
-        "client_msg_id": f"00000000-0000-4000-8000-{ts.replace('.', '')[-12:]}",
+        "client_msg_id": str(uuid.uuid4()),
         "text": text,
         "team": TEAM,
         "blocks": [rich_text(text)],

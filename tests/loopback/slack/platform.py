@@ -24,21 +24,18 @@ CHANGEABLE = frozenset(["target", "delivery", "time_scale", "post_rate", "answer
 class Platform:
     """World, journal, faults and the ways to the app, put together."""
 
+    options: Options
+
     def __init__(self, options: Options, *, session: aiohttp.ClientSession) -> None:
         """Make a fresh team; the session carries HTTP deliveries."""
-        self.options = options
-        self.base_url = ""
-        """Where this server is reached, set by each request that comes in."""
-        self.journal = Journal(Path(options.journal), source="slack")
-        self.world = World(epoch=options.epoch)
-        self.faults = FaultBook()
-        self.limits = Limits()
-        self.sockets = SocketHub(options=self._present, journal=self.journal)
-        self.http = HttpTransport(session=session, options=self._present)
-        self.courier = Courier(
-            transport=self.transport, options=self._present, journal=self.journal
-        )
-        self._event_numbers = itertools.count(1)
+        self._session = session
+        self._begin(options)
+
+    async def restart(self, options: Options) -> None:
+        """Forget everything and begin anew with these options, in the same process."""
+        await self.courier.close()
+        self.sockets.cut()
+        self._begin(options)
 
     def change(self, settings: dict[str, Any]) -> None:
         """Change settings that may change while it runs; others raise ValueError."""
@@ -65,6 +62,22 @@ class Platform:
         """Return the outer body of an event, with the next event id."""
         event_id = f"Ev{next(self._event_numbers):08}"
         return event_callback(event, event_id=event_id, now=wall_seconds(), team=team)
+
+    def _begin(self, options: Options) -> None:
+        self.options = options
+        self.base_url = ""
+        """Where this server is reached, set by each request that comes in."""
+        self.journal = Journal(Path(options.journal), source="slack")
+        self.world = World(epoch=options.epoch)
+        self.faults = FaultBook()
+        self.limits = Limits()
+        self.sockets = SocketHub(options=self._present, journal=self.journal)
+        self.http = HttpTransport(session=self._session, options=self._present)
+        self.courier = Courier(
+            transport=self.transport, options=self._present, journal=self.journal
+        )
+        self._event_numbers = itertools.count(1)
+        self.journal.write("started", options=options.arguments())
 
     def _present(self) -> Options:
         return self.options

@@ -35,7 +35,6 @@ async def _platform(app: web.Application, options: Options) -> AsyncIterator[Non
     async with aiohttp.ClientSession(connector=connector) as session:
         platform = Platform(options, session=session)
         app[PLATFORM] = platform
-        platform.journal.write("started", options=options.arguments())
         yield
         await platform.courier.close()
 
