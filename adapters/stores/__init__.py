@@ -1,0 +1,1 @@
+"""Stores: where an Interlock keeps its rows, one package for each database."""
