@@ -99,14 +99,17 @@ def _excluded(columns: tuple[str, ...]) -> str:
 
 
 def _create(spec: Spec[Any]) -> str:
+    # Bodies make rows too large for WITHOUT ROWID to pay: grouped writes took half as long again.
     columns = [f"{quote(name)} ANY NOT NULL" for name in spec.key]
     columns += [f"{quote(name)} ANY" for name in spec.columns]
     return (
         f"CREATE TABLE {quote(spec.name)} ({', '.join(columns)}, body TEXT NOT NULL, "
-        f"PRIMARY KEY ({listed(spec.key)})) STRICT, WITHOUT ROWID"
+        f"PRIMARY KEY ({listed(spec.key)})) STRICT"
     )
 
 
 def _index(spec: Spec[Any], columns: tuple[str, ...]) -> tuple[str, str]:
+    """Return the index's name and making; the key ends it, so that ties come in order too."""
     name = "_".join((spec.name, *columns))
-    return name, f"CREATE INDEX {quote(name)} ON {quote(spec.name)} ({listed(columns)})"
+    whole = (*columns, *(one for one in spec.key if one not in columns))
+    return name, f"CREATE INDEX {quote(name)} ON {quote(spec.name)} ({listed(whole)})"
