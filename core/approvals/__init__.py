@@ -1,0 +1,1 @@
+"""Approvals: runs that wait for a person, and the decisions they get."""

@@ -1,0 +1,1 @@
+"""Memory: what of a thread's history reaches the model."""

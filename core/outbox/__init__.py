@@ -1,0 +1,1 @@
+"""The outbox: replies committed before they are sent."""

@@ -1,0 +1,1 @@
+"""Ports: what core asks of the outside, one Protocol each."""

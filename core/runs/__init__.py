@@ -1,0 +1,1 @@
+"""Runs: executions of the loop, as sequences of committed steps."""

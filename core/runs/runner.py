@@ -1,0 +1,177 @@
+"""The runner: owns a thread under its lease, run after run, until nothing is left to do there."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+from structlog.contextvars import bound_contextvars
+
+from core.approvals.store import ApprovalStore, SuspensionFilter
+from core.approvals.suspension import SuspensionState
+from core.conversation import Notice
+from core.errors import InterlockError, LeaseLost, StoreUnavailable
+from core.ids import ThreadKey, new_id
+from core.runs.chunks import Chunk
+from core.runs.guard import Aborted, Guard
+from core.runs.loop import Equipment, LoopStore, LoopTools, RunLoop
+from core.runs.run import Run, RunStatus
+from core.runs.store import Ending, Work
+from core.threads.lease import LEASE_TTL, Lease
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a run failed, under an id that links the line people see to the log."""
+
+    error_id: str
+    message: str
+
+
+class Runner:
+    """Runs threads; one call of `own` per lease."""
+
+    def __init__(
+        self,
+        *,
+        shared: LoopTools,
+        approvals: ApprovalStore,
+        equip: Callable[[str], Equipment],
+        ttl: timedelta = LEASE_TTL,
+    ) -> None:
+        """Keep what every run shares, and `equip`, which makes an agent ready by its id."""
+        self._shared = shared
+        self._store: LoopStore = shared.store
+        self._approvals = approvals
+        self._equip = equip
+        self._ttl = ttl
+        self._guards: dict[ThreadKey, Guard] = {}
+
+    async def own(self, lease: Lease) -> None:
+        """Run the thread until it is drained or paused, keeping the lease alive meanwhile."""
+        guard = self._guards[lease.key] = Guard()
+        keeping = asyncio.create_task(self._keep(lease, guard), name=f"renew {lease.key}")
+        try:
+            await self._work(lease, guard)
+        except LeaseLost as exc:
+            log.warning("lease.lost", thread=str(lease.key), epoch=lease.epoch, error=str(exc))
+        finally:
+            del self._guards[lease.key]
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    def abort(self, key: ThreadKey) -> bool:
+        """Interrupt the thread's run if it goes on in this process.
+
+        Its end is stored by its owner.
+        """
+        guard = self._guards.get(key)
+        if guard is None:
+            return False
+        guard.abort()
+        return True
+
+    async def _work(self, lease: Lease, guard: Guard) -> None:
+        while True:
+            work = await self._store.next_run(lease, new_id("run"))
+            if work is not None:
+                if await self._one(lease, guard, work) is RunStatus.SUSPENDED:
+                    return
+            elif await self._store.release_if_drained(lease):
+                return
+
+    async def _one(self, lease: Lease, guard: Guard, work: Work) -> RunStatus:
+        run = work.run
+        with bound_contextvars(thread=run.thread_id, run=run.run_id, agent=run.agent_id):
+            if await self._store.abort_requested(lease, run.run_id):
+                guard.abort()
+            status = await self._guarded(lease, guard, work)
+            guard.clear_abort()
+            log.info("run.left", status=status.value)
+        return status
+
+    async def _guarded(self, lease: Lease, guard: Guard, work: Work) -> RunStatus:
+        try:
+            loop = RunLoop(
+                shared=self._shared,
+                lease=lease,
+                guard=guard,
+                equipment=self._equip(work.run.agent_id),
+                run=work.run,
+            )
+            run = await loop.proceed(work)
+        except Aborted:
+            return await self._aborted(lease, work.run)
+        except LeaseLost:
+            raise
+        except StoreUnavailable:
+            # Nothing can be recorded now: the reaper takes the run up again.
+            raise
+        except InterlockError as exc:
+            return await self._failed(lease, work.run, exc)
+        if run.status is RunStatus.SUSPENDED:
+            await self._announce(run)
+        return run.status
+
+    async def _aborted(self, lease: Lease, run: Run) -> RunStatus:
+        ending = Ending(run_id=run.run_id, status=RunStatus.ABORTED, finish_reason="aborted")
+        await self._store.end_run(lease, ending)
+        self._shared.committed(run)
+        self._show(run, "abort")
+        return RunStatus.ABORTED
+
+    async def _failed(self, lease: Lease, run: Run, problem: BaseException) -> RunStatus:
+        error_id = new_id("e")[:10]
+        log.error("run.failed", error_id=error_id, exc_info=problem)
+        text = f"I could not finish this: {problem} (error {error_id}). Write again to retry."
+        ending = Ending(
+            run_id=run.run_id,
+            status=RunStatus.FAILED,
+            finish_reason="error",
+            error=str(problem),
+            error_id=error_id,
+            notice=Notice(text=text),
+        )
+        await self._store.end_run(lease, ending)
+        self._shared.committed(run)
+        self._show(run, "error", error=str(problem), errorId=error_id)
+        return RunStatus.FAILED
+
+    async def _announce(self, run: Run) -> None:
+        waiting = await self._approvals.suspensions(
+            SuspensionFilter(run_id=run.run_id, state=SuspensionState.WAITING)
+        )
+        for suspension in reversed(waiting):
+            self._show(
+                run,
+                "tool-call-suspended",
+                toolCallId=suspension.tool_call_id,
+                toolName=suspension.tool_name,
+                suspendPayload=suspension.payload,
+                args=suspension.args,
+                resumeSchema=suspension.resume_schema,
+                token=suspension.token,
+            )
+
+    async def _keep(self, lease: Lease, guard: Guard) -> None:
+        pause = self._ttl.total_seconds() / 3
+        deadline = self._shared.clock.monotonic() + self._ttl.total_seconds()
+        while True:
+            await self._shared.clock.sleep(pause)
+            try:
+                await self._store.renew(lease, self._ttl)
+                deadline = self._shared.clock.monotonic() + self._ttl.total_seconds()
+            except LeaseLost as exc:
+                guard.lose(exc)
+                return
+            except InterlockError as exc:
+                log.warning("lease.not_renewed", thread=str(lease.key), error=str(exc))
+                if self._shared.clock.monotonic() >= deadline:
+                    guard.lose(LeaseLost(f"the lease of {lease.key} could not be renewed in time"))
+                    return
+
+    def _show(self, run: Run, chunk_type: str, **payload: object) -> None:
+        self._shared.publish(run, Chunk(type=chunk_type, run_id=run.run_id, payload=payload))

@@ -1,0 +1,1 @@
+"""Signals: typed input for threads: creation, rendering, routing."""

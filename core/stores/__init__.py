@@ -1,0 +1,1 @@
+"""Stores: the steps of the store port, and the in-memory store."""

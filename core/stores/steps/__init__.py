@@ -1,0 +1,1 @@
+"""Steps: the atomic steps of the store, plain functions over Tables, written once."""

@@ -1,0 +1,252 @@
+"""Running: what an owner does next, and the committed steps of a run."""
+
+from datetime import datetime
+from typing import Any
+
+from core.approvals.card import compose_card
+from core.conversation import Conversation
+from core.messages import Message
+from core.runs.run import Call, CallState, Phase, Run, RunStatus
+from core.runs.store import Answer, Drained, Ending, Outcome, Step, Work
+from core.signals.storage import to_row
+from core.stores.steps.ending import (
+    append_results,
+    card_id,
+    finish,
+    get_run,
+    moved,
+    post_reply,
+    step_calls,
+)
+from core.stores.steps.heads import Fenced, append, committed, fenced, waiting_mail
+from core.stores.steps.posting import Post, enqueue
+from core.stores.tables import Query, Tables
+from core.threads.lease import Lease
+from core.threads.thread import EPOCH, Lane, Mail, Thread, ThreadState
+
+
+def next_run(tables: Tables, lease: Lease, fresh_run_id: str, now: datetime) -> Work | None:
+    """Say what to do on this thread, and mark it begun.
+
+    A decision, a run that a crash left, mail, or nothing.
+    """
+    held = fenced(tables, lease, now)
+    if held.thread.resumes:
+        held = _take_resumes(tables, held)
+    if held.thread.state is ThreadState.RUNNING and held.thread.run_id is not None:
+        run = get_run(tables, held.thread.run_id)
+        return Work(run=run, calls=tuple(_open_calls(tables, run)))
+    if held.thread.state is ThreadState.SUSPENDED:
+        return None
+    first = _first_mail(tables, held.thread)
+    if first is None:
+        # The count is what wakes us: one that is wrong would wake us for ever.
+        tables.threads.put(held.thread.model_copy(update={"mail": 0}))
+        return None
+    return _start(tables, held, first, fresh_run_id)
+
+
+def mail(tables: Tables, lease: Lease, run_id: str, now: datetime) -> list[Mail]:
+    """Return the signals that wait for this run's agent, in order."""
+    held = fenced(tables, lease, now)
+    run = get_run(tables, run_id)
+    waiting = waiting_mail(tables, held.thread, Lane.PENDING)
+    return [entry for entry in waiting if entry.agent_id == run.agent_id]
+
+
+def commit_answer(tables: Tables, lease: Lease, answer: Answer, now: datetime) -> Run:
+    """Store the message and its calls.
+
+    An answer without calls closes the step and ends the turn.
+    """
+    held = fenced(tables, lease, now)
+    run = get_run(tables, answer.run_id)
+    thread = append(tables, held.thread, [answer.message])
+    for call in answer.calls:
+        tables.calls.put(call)
+    run = run.model_copy(
+        update={
+            "phase": Phase.TOOLS if answer.calls else Phase.INPUT,
+            "texts": (*run.texts, answer.text) if answer.text else run.texts,
+            "steps_left": run.steps_left - 1,
+            "input_tokens": run.input_tokens + answer.input_tokens,
+            "output_tokens": run.output_tokens + answer.output_tokens,
+            "updated_at": now,
+        }
+    )
+    if not answer.calls:
+        thread, run = _end_turn(tables, thread, run, now)
+    tables.runs.put(run)
+    committed(tables, thread, now)
+    return run
+
+
+def settle_call(tables: Tables, lease: Lease, outcome: Outcome, now: datetime) -> Call:
+    """Store one call's outcome, with the suspension or the documents that came of it."""
+    held = fenced(tables, lease, now)
+    call = tables.calls.get(outcome.run_id, outcome.tool_call_id)
+    if call is None:
+        raise ValueError(f"call {outcome.tool_call_id} of run {outcome.run_id} has no intent")
+    settled = call.model_copy(
+        update={
+            "state": outcome.state,
+            "result": outcome.result,
+            "is_error": outcome.is_error,
+        }
+    )
+    tables.calls.put(settled)
+    if outcome.suspension is not None:
+        tables.suspensions.put(outcome.suspension)
+    for document in outcome.documents:
+        tables.documents.put(document)
+    committed(tables, held.thread, now)
+    return settled
+
+
+def close_step(tables: Tables, lease: Lease, step: Step, now: datetime) -> Run:
+    """Close the step and go on, or pause.
+
+    Does nothing to the step while a decided call has yet to be entered again.
+    """
+    held = fenced(tables, lease, now)
+    run = get_run(tables, step.run_id)
+    calls = step_calls(tables, run) if run.phase is Phase.TOOLS else []
+    if any(call.state in (CallState.INTENT, CallState.RESUMED) for call in calls):
+        return run
+    if any(call.state is CallState.SUSPENDED for call in calls):
+        return _pause(tables, held, run)
+    return _advance(tables, held, run, step)
+
+
+def end_run(tables: Tables, lease: Lease, ending: Ending, now: datetime) -> Run:
+    """End the run and free its thread."""
+    finish(tables, fenced(tables, lease, now), ending)
+    return get_run(tables, ending.run_id)
+
+
+def abort_requested(tables: Tables, lease: Lease, run_id: str, now: datetime) -> bool:
+    """Say whether somebody asked for this run's end."""
+    return fenced(tables, lease, now).thread.abort_run_id == run_id
+
+
+def _take_resumes(tables: Tables, held: Fenced) -> Fenced:
+    for entry in waiting_mail(tables, held.thread, Lane.RESUME):
+        tables.mail.remove(entry.thread_id, entry.sequence)
+    changes: dict[str, Any] = {"resumes": 0}
+    if held.thread.run_id is not None and held.thread.state is ThreadState.SUSPENDED:
+        run = get_run(tables, held.thread.run_id)
+        if any(call.state is CallState.RESUMED for call in step_calls(tables, run)):
+            tables.runs.put(moved(run, RunStatus.RUNNING))
+            changes["state"] = ThreadState.RUNNING
+    thread = held.thread.model_copy(update=changes)
+    tables.threads.put(thread)
+    return Fenced(thread=thread, now=held.now)
+
+
+def _open_calls(tables: Tables, run: Run) -> list[Call]:
+    return step_calls(tables, run) if run.phase is Phase.TOOLS else []
+
+
+def _first_mail(tables: Tables, thread: Thread) -> Mail | None:
+    for lane in (Lane.PENDING, Lane.QUEUED):
+        found = waiting_mail(tables, thread, lane, limit=1)
+        if found:
+            return found[0]
+    return None
+
+
+def _start(tables: Tables, held: Fenced, first: Mail, fresh_run_id: str) -> Work:
+    taken = tables.runs.get(first.run_id) is not None
+    run = Run(
+        run_id=fresh_run_id if taken else first.run_id,
+        thread_id=held.thread.thread_id,
+        resource_id=held.thread.resource_id,
+        agent_id=first.agent_id,
+        options=first.options,
+        reply_to=first.reply_to,
+        created_at=held.now,
+        updated_at=held.now,
+    )
+    tables.runs.put(run)
+    if first.lane is Lane.QUEUED:
+        tables.mail.put(first.model_copy(update={"lane": Lane.PENDING}))
+    # An abort that named the promised run counts for the run that takes its place.
+    asked = held.thread.abort_run_id is not None and held.thread.abort_run_id == first.run_id
+    tables.threads.put(
+        held.thread.model_copy(
+            update={
+                "state": ThreadState.RUNNING,
+                "run_id": run.run_id,
+                "run_agent_id": run.agent_id,
+                "abort_run_id": run.run_id if asked else None,
+            }
+        )
+    )
+    return Work(run=run)
+
+
+def _end_turn(tables: Tables, thread: Thread, run: Run, now: datetime) -> tuple[Thread, Run]:
+    thread = post_reply(tables, thread, run, now)
+    return thread, run.model_copy(update={"texts": (), "turn": run.turn + 1})
+
+
+def _pause(tables: Tables, held: Fenced, run: Run) -> Run:
+    waiting = tables.suspensions.find(
+        Query(equals={"run_id": run.run_id, "state": "waiting"}, order=("created_at",))
+    )
+    thread = held.thread
+    for suspension in waiting:
+        card = Post(
+            entry_id=card_id(suspension.token),
+            payload=compose_card(suspension),
+            conversation=run.reply_to,
+            expiry=suspension.expires_at - held.now,
+        )
+        thread = enqueue(tables, thread, card, held.now)
+    paused = moved(run, RunStatus.SUSPENDED).model_copy(update={"updated_at": held.now})
+    tables.runs.put(paused)
+    committed(
+        tables,
+        thread,
+        held.now,
+        state=ThreadState.SUSPENDED,
+        owner=None,
+        lease_until=EPOCH,
+    )
+    return paused
+
+
+def _advance(tables: Tables, held: Fenced, run: Run, step: Step) -> Run:
+    thread = held.thread
+    if run.phase is Phase.TOOLS:
+        thread = append_results(tables, thread, run, held.now)
+    run = run.model_copy(
+        update={
+            "phase": Phase.MODEL,
+            "step": run.step + 1,
+            "steps_left": step.fresh_allowance or run.steps_left,
+            "updated_at": held.now,
+        }
+    )
+    thread, run = _take_mail(tables, thread, run, step.drained)
+    tables.runs.put(run)
+    committed(tables, thread, held.now)
+    return run
+
+
+def _take_mail(
+    tables: Tables, thread: Thread, run: Run, drained: tuple[Drained, ...]
+) -> tuple[Thread, Run]:
+    rows: list[Message] = []
+    answers_to: Conversation | None = None
+    for item in drained:
+        entry = tables.mail.get(thread.thread_id, item.sequence)
+        if entry is None:
+            continue
+        tables.mail.remove(thread.thread_id, item.sequence)
+        rows.append(to_row(item.signal, run_id=run.run_id, step=run.step, turn=run.turn))
+        if item.signal.type == "user":
+            answers_to = entry.reply_to or answers_to
+    thread = append(tables, thread, rows)
+    thread = thread.model_copy(update={"mail": thread.mail - len(rows)})
+    return thread, run.model_copy(update={"reply_to": answers_to or run.reply_to})

@@ -1,0 +1,1 @@
+"""Threads: the durable sequences that agents work on, one run at a time."""

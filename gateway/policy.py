@@ -1,0 +1,63 @@
+"""Policy: who may talk and who may decide, by ids alone; closed unless the settings say otherwise."""
+
+from dataclasses import dataclass
+
+from core.approvals.suspension import Suspension
+from core.conversation import Conversation, Person
+from gateway.config import ChannelSection, PolicySection
+
+CONSOLE_PEOPLE = "console:local:*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The rules of `[policy]`, asked before anything is stored."""
+
+    section: PolicySection
+    dev: bool = False
+    """In `interlock dev` the people of the console may talk and decide; all else stays closed."""
+
+    def may_talk(self, person: Person, conversation: Conversation | None) -> bool:
+        """Say whether this person may talk here: the person is listed, or the channel is."""
+        talk = (*self.section.talk, *self._dev_ids())
+        if any(matches(pattern, person.id) for pattern in talk):
+            return True
+        return conversation is not None and channel_id(conversation) in talk
+
+    def may_decide(self, person: Person, suspension: Suspension) -> bool:
+        """Say whether this person may decide; the channel's own rule replaces the general one.
+
+        No approvers configured means that nobody can.
+        """
+        approve = (*self._approvers(suspension.conversation), *self._dev_ids())
+        ids = (person.id, *person.groups)
+        return any(matches(pattern, item) for pattern in approve for item in ids)
+
+    def channel(self, conversation: Conversation) -> ChannelSection | None:
+        """Return what differs in this conversation's channel, if anything."""
+        wanted = channel_id(conversation)
+        return next((item for item in self.section.channels if item.id == wanted), None)
+
+    def _approvers(self, conversation: Conversation | None) -> tuple[str, ...]:
+        channel = self.channel(conversation) if conversation else None
+        if channel is not None and channel.approve is not None:
+            return channel.approve
+        return self.section.approve
+
+    def _dev_ids(self) -> tuple[str, ...]:
+        return (CONSOLE_PEOPLE,) if self.dev else ()
+
+
+def matches(pattern: str, person_id: str) -> bool:
+    """Say whether an id fits a pattern; `*` stands for the last part only, and for one part."""
+    if not pattern.endswith(":*"):
+        return pattern == person_id
+    prefix = pattern.removesuffix("*")
+    last = person_id.removeprefix(prefix)
+    return person_id.startswith(prefix) and bool(last) and ":" not in last
+
+
+def channel_id(conversation: Conversation) -> str:
+    """Return the id by which settings name a conversation's channel."""
+    middle = "channel/" if conversation.platform == "discord" else ""
+    return f"{conversation.platform}:{conversation.tenant}:{middle}{conversation.channel}"
