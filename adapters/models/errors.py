@@ -10,7 +10,8 @@ from core.errors import ModelAuthError, ModelError, ModelRateLimited
 
 _SENTENCE = 400
 _KEYS = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|hf|key|AIza|Bearer)[-_ ]?[A-Za-z0-9*][-_.A-Za-z0-9*]{7,}"
+    r"\bBearer\s+\S{8,}|\bAIza[-_A-Za-z0-9]{8,}"
+    r"|\b(?:sk|pk|rk|gsk|xai|hf|key)[-_][-_.A-Za-z0-9*]{8,}"
 )
 _STATUS_OF = {
     "authentication_error": 401,

@@ -5,9 +5,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from datetime import timedelta
 
+import structlog
+
 from adapters.models.answer import Answer, Chunk
 from core.errors import ModelError, ModelTimeout
 from core.ports.model import Deadlines, ModelEvent, ModelRequest
+
+_log = structlog.get_logger(__name__)
 
 
 async def follow(
@@ -40,11 +44,12 @@ async def _next(
 ) -> Chunk | None:
     try:
         return await watch.wait(chunks)
-    except ModelError:
+    except ModelError as error:
+        if not answer.complete:
+            raise
         # All but the token counts is here: a line that breaks now costs nothing.
-        if answer.complete:
-            return None
-        raise
+        _log.info("model.usage_lost", error=str(error))
+        return None
 
 
 class _Watch:

@@ -10,6 +10,7 @@ import importlib
 import json
 import logging
 import os
+import sys
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
@@ -112,11 +113,27 @@ def _load() -> Any:
     # Else it downloads a price list at import (testing.md).
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     with warnings.catch_warnings():
-        # What litellm's own dependencies have outgrown is not ours to mend.
+        # What litellm's own dependencies have outgrown is not ours to mend, nor how its types use
+        # pydantic.
         warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.filterwarnings("ignore", r".*`ReadOnly` qualifier", UserWarning)
         litellm = importlib.import_module("litellm")
-    _silence(litellm)
+        _silence(litellm)
+        _rehearse(litellm)
     return litellm
+
+
+def _rehearse(litellm: Any) -> None:
+    """Answer one made-up question: the first call imports more, half a second of it.
+
+    No server is asked; the answer is the one given here.
+    """
+    question = [{"role": "user", "content": "ready?"}]
+    answer = litellm.completion(
+        model="openai/rehearsal", messages=question, mock_response="yes", stream=True, api_key="-"
+    )
+    for _ in answer:
+        pass
 
 
 def _silence(litellm: Any) -> None:
@@ -127,6 +144,8 @@ def _silence(litellm: Any) -> None:
     litellm.turn_off_message_logging = True
     litellm.disable_streaming_logging = True
     litellm.num_retries = 0
+    # How long an answer may be is said by our caps; a row of equal dashes is no fault.
+    litellm.REPEATED_STREAMING_CHUNK_LIMIT = sys.maxsize
     # Prompts with calls in their past but without tools now are legal here; Anthropic wants a
     # placeholder then, which this lets litellm put in.
     litellm.modify_params = True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -99,3 +101,14 @@ class LoopbackModel:
             session.post(f"{self._process.url}/_control/{word}", json=body) as answer,
         ):
             answer.raise_for_status()
+
+
+@contextlib.contextmanager
+def running_model(folder: Path) -> Iterator[LoopbackModel]:
+    """Run a server for fixtures that outlive one event loop; each test begins with `reset`."""
+    model = LoopbackModel(folder)
+    asyncio.run(model.__aenter__())
+    try:
+        yield model
+    finally:
+        asyncio.run(model.__aexit__())
