@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, cast
 
 from core.errors import InvalidInput
 from core.ids import ThreadKey, thread_key
+from core.memory.memory import Memory
 from core.ports.model import Model
 from core.ports.runtime import current_runtime
 from core.signals.signal import Signal
@@ -129,6 +130,7 @@ class Agent:
     model: str | Model | None = None
     tools: Sequence[Tool | str] | Mapping[str, Tool] = ()
     default_options: AgentOptions = field(default_factory=AgentOptions)
+    memory: Memory = field(default_factory=Memory)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     delivery_policy: Any = None
     """A core.notifications.policy.DeliveryPolicy; None takes the built-in matrix."""

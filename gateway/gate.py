@@ -1,10 +1,13 @@
 """The gate: the one door for every kind of ingress; policy first, then one durable step."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import structlog
+from pydantic import ValidationError
+from typing_extensions import override
 
+from core.agent import Agent
 from core.approvals.decide import Answering
 from core.conversation import (
     Conversation,
@@ -19,9 +22,10 @@ from core.conversation import (
     InboundStop,
     Person,
 )
-from core.errors import AlreadyDecided, NotAllowed, ThreadBlocked, Unknown
-from core.ids import ThreadKey, escape_part, new_id, thread_key
-from core.notifications.inbox import Inbox
+from core.errors import AlreadyDecided, InvalidInput, NotAllowed, ThreadBlocked, Unknown
+from core.ids import ThreadKey, new_id, thread_key
+from core.notifications.inbox import Inbox, home_of
+from core.notifications.ingress import NotificationInput, NotificationResult, NotifyOptions
 from core.ports.adapter import Admission, Gate
 from core.runtime import Runtime
 from core.sending import read_if_active, read_if_idle
@@ -34,7 +38,7 @@ log = structlog.get_logger(__name__)
 WAITING = "A plan still waits for a decision here. I will read your message right after it."
 
 
-class GatewayGate:
+class GatewayGate(Gate):
     """Admits what policy allows, and nothing else; errors are raised for the caller to word."""
 
     def __init__(self, *, runtime: Runtime, policy: Policy, inbox: Inbox) -> None:
@@ -42,7 +46,18 @@ class GatewayGate:
         self._runtime = runtime
         self._policy = policy
         self._inbox = inbox
+        self._ways: Mapping[type, Callable[[Any], Awaitable[Admission]]] = {
+            InboundAbort: self._abort,
+            InboundDecision: self._decision,
+            InboundEvents: self._events,
+            InboundMessage: self._message,
+            InboundNotification: self._notification,
+            InboundResume: self._resume,
+            InboundSignal: self._signal,
+            InboundStop: self._stop,
+        }
 
+    @override
     async def admit(self, inbound: Inbound) -> Admission:
         """Check the sender, store what was said or decided, wake the thread.
 
@@ -52,23 +67,7 @@ class GatewayGate:
             Unknown: an id is not in the store.
             StoreUnavailable: nothing was stored; let the platform send it again.
         """
-        match inbound:
-            case InboundMessage():
-                return await self._message(inbound)
-            case InboundStop():
-                return await self._stop(inbound)
-            case InboundDecision():
-                return await self._decision(inbound)
-            case InboundSignal():
-                return await self._signal(inbound)
-            case InboundAbort():
-                return await self._abort(inbound)
-            case InboundResume():
-                return await self._resume(inbound)
-            case InboundEvents():
-                return await self._events(inbound)
-            case InboundNotification():
-                return await self._notification(inbound)
+        return await self._ways[type(inbound)](inbound)
 
     async def _message(self, inbound: InboundMessage) -> Admission:
         if not self._policy.may_talk(inbound.sender, inbound.conversation):
@@ -112,10 +111,8 @@ class GatewayGate:
     async def _signal(self, inbound: InboundSignal) -> Admission:
         if not self._policy.may_talk(inbound.sender, None):
             return _refused(inbound.sender, "signal")
-        key = await self._target(inbound)
-        thread = await self._thread(key)
-        wanted = inbound.agent_id or (thread.agent_id if thread else None)
-        agent = self._runtime.agent(wanted)
+        key = thread_key(inbound.resource_id, inbound.thread_id)
+        agent = await self._agent_of(key, inbound.agent_id)
         options = inbound.if_idle.get("streamOptions") or {}
         request = AcceptRequest(
             key=key,
@@ -152,34 +149,43 @@ class GatewayGate:
 
     async def _events(self, inbound: InboundEvents) -> Admission:
         received = await self._inbox.receive(inbound)
-        outcome = "duplicate" if received.duplicate else "accepted"
-        return Admission(outcome=outcome, detail={"threads": received.threads})
+        return Admission(
+            outcome="duplicate" if received.duplicate else "accepted",
+            detail={"threads": received.threads},
+        )
 
     async def _notification(self, inbound: InboundNotification) -> Admission:
         if not self._policy.may_talk(inbound.sender, None):
             return _refused(inbound.sender, "notification")
-        raise NotImplementedError
+        key = thread_key(inbound.resource_id, inbound.thread_id)
+        agent = await self._agent_of(key, inbound.agent_id)
+        result = await self._inbox.notify(
+            key,
+            [read_notification(inbound.spec)],
+            NotifyOptions(agent_id=agent.id, ingress_key=inbound.event_key),
+        )
+        return Admission(outcome="accepted", detail=_told(result[0]))
 
-    async def _target(self, inbound: InboundSignal) -> ThreadKey:
-        return thread_key(inbound.resource_id, inbound.thread_id)
+    async def _agent_of(self, key: ThreadKey, wanted: str | None) -> Agent:
+        thread = await self._thread(key)
+        return self._runtime.agent(wanted or (thread.agent_id if thread else None))
 
     async def _thread(self, key: ThreadKey) -> Thread | None:
+        # The first signal makes the thread; whose it is, if it is there, is checked by `accept`.
         try:
             return await self._runtime.store.thread(key)
         except Unknown:
-            known = await self._runtime.store.bindings(key.thread_id)
-            if known:
-                raise
             return None
 
 
-class PoliteGate:
+class PoliteGate(Gate):
     """The gate as a chat platform needs it: what a person did too late or may not do is worded."""
 
     def __init__(self, gate: Gate) -> None:
         """Wrap the gate that decides."""
         self._gate = gate
 
+    @override
     async def admit(self, inbound: Inbound) -> Admission:
         """Admit; refusals come back as an answer for the person alone."""
         try:
@@ -194,8 +200,34 @@ def _home(conversation: Conversation, inbound: InboundMessage) -> ThreadKey:
     """Return the thread of a new conversation: a person owns their DMs, a group its own (3.3)."""
     if inbound.direct:
         return thread_key(inbound.sender.id, conversation.key)
-    parts = (conversation.platform, conversation.tenant, conversation.channel)
-    return thread_key(":".join(escape_part(part) for part in parts), conversation.key)
+    return home_of(conversation)
+
+
+def read_notification(spec: Mapping[str, Any]) -> NotificationInput:
+    """Read a program's event.
+
+    Raises:
+        InvalidInput: names each field that does not fit.
+    """
+    try:
+        return NotificationInput.model_validate(spec)
+    except ValidationError as exc:
+        fields = {".".join(map(str, item["loc"])): item["msg"] for item in exc.errors()}
+        raise InvalidInput(f"the notification does not fit: {fields}", fields=fields) from exc
+
+
+def _told(result: NotificationResult) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "record": result.record.model_dump(mode="json"),
+        "decision": result.decision.model_dump(mode="json"),
+    }
+    if result.accepted is not None:
+        told |= {
+            "accepted": {"action": result.accepted.action, "runId": result.run_id},
+            "signal": {"id": result.accepted.signal.id},
+            "runId": result.run_id,
+        }
+    return told
 
 
 def _admitted(accepted: Accepted) -> Admission:

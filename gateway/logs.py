@@ -17,7 +17,7 @@ HIDDEN = "[secret]"
 
 
 def configure_logs(*, pretty: bool, level: str = "INFO") -> None:
-    """Send events to standard error, one JSON line each, or aligned text for a person (`pretty`)."""
+    """Send events to standard error, a JSON line each, or text for a person (`pretty`)."""
     renderer: Any = structlog.processors.JSONRenderer()
     if pretty:
         renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())

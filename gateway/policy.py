@@ -1,4 +1,4 @@
-"""Policy: who may talk and who may decide, by ids alone; closed unless the settings say otherwise."""
+"""Policy: who may talk and who may decide, by ids alone; closed unless the settings open it."""
 
 from dataclasses import dataclass
 

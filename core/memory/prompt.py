@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from core.memory.memory import Memory
 from core.messages import Message, TextPart, ToolCallPart, ToolResultPart, calls_of
 from core.ports.model import PromptMessage
 from core.signals.render import render_signal
 from core.signals.storage import from_row
 from core.tools.toolset import Toolset
-
-TURN_WINDOW = 40
-"""User turns of history that a model is shown (signals.md 5.19: turns, not rows)."""
 
 HOUSE_RULES = (
     "People write to you as <user name=... from=... id=...>text</user>: name and id say who. "
@@ -29,13 +27,15 @@ def system_messages(instructions: str | Sequence[str]) -> tuple[PromptMessage, .
     )
 
 
-def compose_history(rows: Iterable[Message], toolset: Toolset) -> tuple[PromptMessage, ...]:
+def compose_history(
+    rows: Iterable[Message], toolset: Toolset, memory: Memory
+) -> tuple[PromptMessage, ...]:
     """Return the newest turns as prompt messages.
 
     Every call is followed by exactly one result: one that is missing is stood in for, since a
     provider refuses the next call otherwise (agent.md T17, 4.16).
     """
-    window = _newest_turns(list(rows))
+    window = _newest_turns(list(rows), memory.last_turns)
     results = {
         part.tool_call_id: part
         for row in window
@@ -48,11 +48,11 @@ def compose_history(rows: Iterable[Message], toolset: Toolset) -> tuple[PromptMe
     return tuple(messages)
 
 
-def _newest_turns(rows: list[Message]) -> list[Message]:
+def _newest_turns(rows: list[Message], turns: int) -> list[Message]:
     starts = [at for at, row in enumerate(rows) if _starts_turn(rows, at)]
-    if len(starts) <= TURN_WINDOW:
+    if len(starts) <= turns:
         return rows[starts[0] :] if starts else []
-    return rows[starts[-TURN_WINDOW] :]
+    return rows[starts[-turns] :]
 
 
 def _starts_turn(rows: list[Message], at: int) -> bool:

@@ -179,12 +179,15 @@ class RunLoop:
     async def _request(self) -> ModelRequest:
         limits = self.shared.limits
         rows = await self.shared.store.newest(self.run.key, limits.history_rows)
-        history = compose_history([row.message for row in rows], self.equipment.toolset)
-        instructions = self.run.options.get("instructions") or self.equipment.agent.instructions
+        agent = self.equipment.agent
+        history = compose_history(
+            [row.message for row in rows], self.equipment.toolset, agent.memory
+        )
+        instructions = self.run.options.get("instructions") or agent.instructions
         return ModelRequest(
             messages=(*system_messages(instructions), *history),
             tools=self.equipment.toolset.specs(),
-            settings=dict(self.equipment.agent.default_options.settings),
+            settings=dict(agent.default_options.settings),
             deadlines=limits.deadlines,
             caps=limits.caps,
         )
