@@ -34,8 +34,8 @@ from core.ports.model import (
 from tests.loopback.model import Call, LoopbackModel, Say, running_model
 from tests.support import eventually
 
-# litellm reads a field's list off an instance for each token count; pydantic would rather it did not.
-pytestmark = pytest.mark.filterwarnings("ignore:Accessing the 'model_computed_fields' attribute")
+# litellm reads fields in ways that pydantic deprecates; that is theirs to mend.
+pytestmark = pytest.mark.filterwarnings("ignore:Accessing the 'model_\\w*fields' attribute")
 
 NAME = "openai/loopback-1"
 SEARCH = ToolSpec(
@@ -254,7 +254,7 @@ async def test_the_time_a_reader_takes_is_not_the_models(model, loopback):
 async def test_a_runaway_answer_is_refused(model, loopback, fault):
     await loopback.script(Say(text="again and again ", fault=fault))
     with pytest.raises(ModelOutputError) as caught:
-        await ask(model, replace(HELLO, caps=OutputCaps(characters=50_000)))
+        await ask(model, replace(HELLO, caps=OutputCaps(characters=6_000)))
     assert not caught.value.retryable
 
 
