@@ -129,6 +129,7 @@ class Runtime:
 
     async def aclose(self, grace: timedelta = timedelta(seconds=10)) -> None:
         """Let runs come to a step's end within the grace period, then close the store."""
+        self._runner.leave()
         await self.dispatcher.stop(grace)
         await self.sender.stop()
         await self.store.aclose()

@@ -130,7 +130,6 @@ async def _live(
     await gateway.console.aclose()
     for part in parts:
         part.cancel()
-    await gateway.runtime.dispatcher.stop(GRACE)
 
 
 def _readiness(gateway: Gateway, health: Health) -> tuple[bool, list[dict[str, Any]]]:

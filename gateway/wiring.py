@@ -38,7 +38,7 @@ from gateway.gate import GatewayGate, PoliteGate
 from gateway.policy import Policy
 from gateway.scheduler import Chore, CronSchedule
 
-TICK = timedelta(seconds=1)
+TICK = timedelta(seconds=2)
 PURGE = timedelta(hours=1)
 
 

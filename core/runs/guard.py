@@ -15,6 +15,12 @@ class Aborted(InterlockError):
     code = "aborted"
 
 
+class Leaving(InterlockError):
+    """The process is stopping: the run pauses at this boundary, another owner takes it up."""
+
+    code = "leaving"
+
+
 class Guard:
     """Lets a run's waits be cut short; the first reason stands."""
 
@@ -22,6 +28,11 @@ class Guard:
         """Start uninterrupted."""
         self._raised = asyncio.Event()
         self._reason: InterlockError | None = None
+        self._leaving = False
+
+    def leave(self) -> None:
+        """Let the run stop at its next boundary; what is under way is finished first."""
+        self._leaving = True
 
     def abort(self) -> None:
         """Interrupt because somebody asked for the run's end."""
@@ -35,6 +46,8 @@ class Guard:
         """Raise the reason if there is one."""
         if self._reason is not None:
             raise self._reason
+        if self._leaving:
+            raise Leaving("the process is stopping")
 
     def clear_abort(self) -> None:
         """Forget an abort that was carried out, so that it does not end the next run."""

@@ -14,7 +14,7 @@ from core.conversation import Notice
 from core.errors import InterlockError, LeaseLost, StoreUnavailable
 from core.ids import ThreadKey, new_id
 from core.runs.chunks import Chunk
-from core.runs.guard import Aborted, Guard
+from core.runs.guard import Aborted, Guard, Leaving
 from core.runs.loop import Equipment, LoopStore, LoopTools, RunLoop
 from core.runs.run import Run, RunStatus
 from core.runs.store import Ending, Work
@@ -58,6 +58,8 @@ class Runner:
             await self._work(lease, guard)
         except LeaseLost as exc:
             log.warning("lease.lost", thread=str(lease.key), epoch=lease.epoch, error=str(exc))
+        except Leaving:
+            await self._store.postpone(lease, 0)
         finally:
             del self._guards[lease.key]
             keeping.cancel()
@@ -74,8 +76,14 @@ class Runner:
         guard.abort()
         return True
 
+    def leave(self) -> None:
+        """Let every run of this process stop at its next step boundary (architecture.md 9)."""
+        for guard in self._guards.values():
+            guard.leave()
+
     async def _work(self, lease: Lease, guard: Guard) -> None:
         while True:
+            guard.check()
             work = await self._store.next_run(lease, new_id("run"))
             if work is not None:
                 if await self._one(lease, guard, work) is RunStatus.SUSPENDED:
@@ -105,7 +113,7 @@ class Runner:
             run = await loop.proceed(work)
         except Aborted:
             return await self._aborted(lease, work.run)
-        except LeaseLost:
+        except (LeaseLost, Leaving):
             raise
         except StoreUnavailable:
             # Nothing can be recorded now: the reaper takes the run up again.
