@@ -1,0 +1,1 @@
+"""Scenarios: the whole gateway as a process, against loopback platforms."""
