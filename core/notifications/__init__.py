@@ -1,0 +1,1 @@
+"""Notifications: outside events kept for a thread, and when they are told."""
