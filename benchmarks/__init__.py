@@ -1,0 +1,1 @@
+"""Benchmarks: what the product does per second, as ratios of two sides measured in one run."""
