@@ -1,5 +1,6 @@
 """Answers: the chunks of the OpenAI protocol put together into the events of our port. Pure."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,7 +80,7 @@ class Answer:
         """
         try:
             return list(self._events(chunk))
-        except (AttributeError, TypeError, KeyError) as exc:
+        except (AttributeError, TypeError, ValueError) as exc:
             raise ModelOutputError(
                 "the model's server sent a chunk that is none of this protocol", retryable=True
             ) from exc
@@ -108,7 +109,7 @@ class Answer:
             if choice.get("index"):
                 continue
             yield from self._delta(choice.get("delta") or {})
-            self._reason = choice.get("finish_reason") or self._reason
+            self._reason = _string(choice.get("finish_reason")) or self._reason
 
     def _delta(self, delta: Chunk) -> Iterator[ModelEvent]:
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
@@ -124,14 +125,14 @@ class Answer:
 
     def _piece(self, piece: Chunk) -> Iterator[ModelEvent]:
         function = piece.get("function") or {}
-        name = function.get("name") or ""
+        name = _string(function.get("name"))
         call = self._call_of(piece, name)
         if name and not call.name:
             call.name = name
             yield ToolCallStart(tool_call_id=call.id, tool_name=name)
             # Arguments may have come before the name; they follow their start.
             yield from (ToolCallDelta(tool_call_id=call.id, text=text) for text in call.pieces)
-        text = function.get("arguments") or ""
+        text = _arguments(function.get("arguments"))
         if text:
             self._count(text)
             call.pieces.append(text)
@@ -144,7 +145,7 @@ class Answer:
         Some servers give every call the index 0, and some give none: see `_begins_another`.
         """
         index = piece.get("index")
-        sent_id = piece.get("id") or ""
+        sent_id = _string(piece.get("id"))
         newest = self._calls[-1] if self._calls else None
         call = newest if index is None else self._by_index.get(index)
         if call is not None and not (name and _begins_another(call, sent_id, index)):
@@ -209,14 +210,26 @@ def _begins_another(call: _Call, sent_id: str, index: int | None) -> bool:
     return index is None and bool(call.name)
 
 
+def _string(value: Any) -> str:
+    """Return a text, empty for null; anything else is none of this protocol."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"a text was expected, not {type(value).__name__}")
+    return value or ""
+
+
 def _text(content: Any) -> str:
     if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content)
-    return content or ""
+        return "".join(_string(part.get("text")) for part in content)
+    return _string(content)
+
+
+def _arguments(arguments: Any) -> str:
+    """Return the argument text; some servers send the object itself, and all of it at once."""
+    return json.dumps(arguments) if isinstance(arguments, dict) else _string(arguments)
 
 
 def _usage(usage: Chunk) -> Usage:
     return Usage(
-        input_tokens=usage.get("prompt_tokens") or 0,
-        output_tokens=usage.get("completion_tokens") or 0,
+        input_tokens=int(usage.get("prompt_tokens") or 0),
+        output_tokens=int(usage.get("completion_tokens") or 0),
     )

@@ -101,10 +101,10 @@ def translate(error: Exception, *, where: str) -> ModelError:
     if any(isinstance(cause, json.JSONDecodeError) for cause in _causes(error)):
         return ModelOutputError(f"{where} sent JSON that cannot be read", retryable=True)
     if type(error).__name__ == "Timeout":
-        return ModelTimeout(f"{where} took too long: {sentence(error)}", retryable=True)
+        return ModelTimeout(f"{where} took too long: {sentence(_words(error))}", retryable=True)
     status = getattr(error, "status_code", None)
     if not isinstance(status, int):
-        return ModelError(f"{where} failed: {sentence(error)}", retryable=False)
+        return ModelError(f"{where} failed: {sentence(_words(error))}", retryable=False)
     return from_status(status, _words(error), where=where, headers=_headers(error))
 
 
