@@ -79,18 +79,11 @@ class NotificationBody(Body):
     priority: Literal["low", "medium", "high", "urgent"] | None = None
     payload: Any = None
     source_id: str | None = None
-    topic: str | None = None
     dedupe_key: str | None = None
     coalesce_key: str | None = None
     attributes: dict[str, Any] | None = None
     metadata: dict[str, Any] | None = None
-    deliver_at: str | None = None
-    summary_at: str | None = None
-    if_active: ActiveBody | None = None
-    if_idle: IdleBody | None = None
     agent_id: str | None = Key
-    run_id: str | None = Key
-    provider_options: dict[str, Any] | None = None
 
 
 class ThreadBody(Body):

@@ -29,6 +29,7 @@ B = TypeVar("B", bound=Body)
 ID_MAX = 255
 FIELDS_TOLD = 20
 """How many wrong fields one answer names."""
+UNION_BRANCHES = frozenset({"str", "int", "float", "bool"})
 ROUTING = ("id", "if_active", "if_idle", "agent_id", "run_id", "queue")
 """Fields of a body that say where a signal goes, not what it is."""
 
@@ -115,7 +116,7 @@ def parse_signal(body: SignalBody, ask: Ask) -> InboundSignal:
 
 def parse_notification(body: NotificationBody, ask: Ask) -> InboundNotification:
     """Build a notification; its ingress key never meets a signal's."""
-    spec = body.spec("id", "agent_id")
+    spec = body.spec("agent_id")
     return InboundNotification(
         event_key=event_key(ask, body.id, "notifications"),
         resource_id=ask.key.resource_id,
@@ -205,5 +206,13 @@ def _unsigned(attributes: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _fields(problem: ValidationError) -> dict[str, str]:
-    told = problem.errors(include_url=False, include_context=False, include_input=False)
-    return {".".join(map(str, one["loc"])): one["msg"] for one in told[:FIELDS_TOLD]}
+    fields: dict[str, str] = {}
+    for one in problem.errors(include_url=False, include_context=False, include_input=False):
+        fields.setdefault(_path(one["loc"]), one["msg"])
+    return dict(list(fields.items())[:FIELDS_TOLD])
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    # Which branch of a union was tried is our business, not the caller's.
+    steps = [str(step) for step in location]
+    return ".".join(step for step in steps if step not in UNION_BRANCHES and "[" not in step)

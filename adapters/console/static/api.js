@@ -8,6 +8,9 @@ export class Problem extends Error {
   }
 }
 
+/** How many conversations the list shows. */
+export const LISTED = 100;
+
 const path = (key) => `/api/v1/threads/${encodeURIComponent(key.resource)}/${encodeURIComponent(key.thread)}`;
 
 /** Called once when a session is gone, so that the page can get a new one and go on. */
@@ -38,7 +41,7 @@ export const api = {
   session: () => ask("GET", "/api/v1/session"),
   pick: (person) => ask("POST", "/api/v1/session", { person }, false),
   agents: () => ask("GET", "/api/v1/agents"),
-  threads: () => ask("GET", "/api/v1/threads?limit=100"),
+  threads: () => ask("GET", `/api/v1/threads?limit=${LISTED}`),
   thread: (key) => ask("GET", path(key)),
   makeThread: (key, body) => ask("PUT", path(key), body),
   newest: (key, limit) => ask("GET", `${path(key)}/messages?newest&limit=${limit}`),

@@ -1,6 +1,6 @@
 // The console: one page that opens a thread, follows its stream, and sends what people say and decide.
 
-import { api, onSessionLost } from "./api.js";
+import { LISTED, Problem, api, onSessionLost } from "./api.js";
 import { drawConversation } from "./conversation.js";
 import { byId, h } from "./dom.js";
 import { itemsOf, textOf } from "./items.js";
@@ -56,7 +56,9 @@ async function open(key) {
   app.state = new ThreadState(key);
   history.replaceState(null, "", `#${encodeURIComponent(key.resource)}/${encodeURIComponent(key.thread)}`);
   const state = app.state;
+  await loadThreads();
   try {
+    if (isNew(key)) throw new Problem(404, { message: "Nothing was said here yet." });
     state.head = await api.thread(key);
     const page = await api.newest(key, PAGE);
     state.addRows(page.messages);
@@ -67,9 +69,16 @@ async function open(key) {
   if (state !== app.state) return;
   if (state.head) follow();
   else setLink("idle");
-  await Promise.all([refresh(["plans", "inbox"]), loadThreads()]);
+  await refresh(["plans", "inbox"]);
   draw({ jump: true });
 }
+
+/** Say whether a thread is surely not there yet: the whole list is known, and it is not in it. */
+function isNew(key) {
+  return app.threads.length < LISTED && !app.threads.some((one) => isAt(one, key));
+}
+
+const isAt = (thread, key) => thread.id === key.thread && thread.resourceId === key.resource;
 
 function follow() {
   const state = app.state;
@@ -290,9 +299,10 @@ function describe() {
 }
 
 function shownThreads() {
-  const { resource, thread } = app.state.key;
-  const known = app.threads.some((one) => one.id === thread && one.resourceId === resource);
-  return known ? app.threads : [{ id: thread, resourceId: resource, state: "idle" }, ...app.threads];
+  const { key, head } = app.state;
+  const shown = head ?? { id: key.thread, resourceId: key.resource, state: "idle" };
+  const known = app.threads.some((one) => isAt(one, key));
+  return known ? app.threads.map((one) => (isAt(one, key) ? shown : one)) : [shown, ...app.threads];
 }
 
 function agentName(id) {

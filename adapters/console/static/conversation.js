@@ -4,10 +4,11 @@ import { h, reconcile, timeNode } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { card } from "./card.js";
 
+const TAGS = { notification: "Notification", "notification-summary": "Notifications", "system-reminder": "Reminder", state: "State" };
 const PLATFORMS = { slack: "Slack", discord: "Discord", console: "Console", api: "API" };
 
 export function drawConversation(log, items, context) {
-  reconcile(log, items.map((item) => ({ key: item.key, stamp: stampOf(item), build: () => h("li", { class: `item ${item.kind}` }, draw[item.kind](item, context)) })));
+  reconcile(log, items.map((item) => ({ key: item.key, stamp: stampOf(item), build: () => h("li", { class: `item is-${item.kind}` }, draw[item.kind](item, context)) })));
 }
 
 function stampOf(item) {
@@ -78,7 +79,7 @@ function signalLine(item) {
   return h(
     "div",
     { class: "signal-line" },
-    h("p", { class: "byline" }, h("strong", {}, item.tag), source ? h("span", { class: "badge" }, String(source)) : null, priority ? priorityBadge(priority) : null, timeNode(item.at)),
+    h("p", { class: "byline" }, h("strong", {}, TAGS[item.tag] ?? item.tag), source ? h("span", { class: "badge" }, String(source)) : null, priority ? priorityBadge(priority) : null, timeNode(item.at)),
     prose(item.text),
   );
 }

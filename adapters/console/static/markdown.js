@@ -115,7 +115,7 @@ const INLINE = [
   { find: /\[([^\]\n]{1,500})\]\(([^\s()]{1,2000})\)/, make: (found) => link(found[2], inline(found[1]), found[0]) },
   { find: /\bhttps?:\/\/[^\s<>"')\]]{1,2000}/, make: (found) => link(found[0], [found[0]], found[0]) },
   { find: /\*\*(?=\S)(.+?)\*\*/, make: (found) => h("strong", {}, ...inline(found[1])) },
-  { find: /(?<![\w*])[*_](?=\S)([^*_\n]+?)[*_](?![\w*])/, make: (found) => h("em", {}, ...inline(found[1])) },
+  { find: /(?<![\w*])([*_])(?=\S)((?:`[^`\n]+`|(?!\1).)+?)\1(?![\w*])/, make: (found) => h("em", {}, ...inline(found[2])) },
   { find: /~~(?=\S)(.+?)~~/, make: (found) => h("del", {}, ...inline(found[1])) },
 ];
 
