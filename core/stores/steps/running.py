@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from core.approvals.card import compose_card
+from core.approvals.suspension import Suspension
 from core.conversation import Conversation
 from core.messages import Message
 from core.runs.run import Call, CallState, Phase, Run, RunStatus
@@ -96,7 +97,7 @@ def settle_call(tables: Tables, lease: Lease, outcome: Outcome, now: datetime) -
     )
     tables.calls.put(settled)
     if outcome.suspension is not None:
-        tables.suspensions.put(outcome.suspension)
+        tables.suspensions.put(_versioned(tables, outcome.suspension))
     for document in outcome.documents:
         tables.documents.put(document)
     committed(tables, held.thread, now)
@@ -127,6 +128,18 @@ def end_run(tables: Tables, lease: Lease, ending: Ending, now: datetime) -> Run:
 def abort_requested(tables: Tables, lease: Lease, run_id: str, now: datetime) -> bool:
     """Say whether somebody asked for this run's end."""
     return fenced(tables, lease, now).thread.abort_run_id == run_id
+
+
+def _versioned(tables: Tables, suspension: Suspension) -> Suspension:
+    """Number a plan: submitting the same path again makes the next version (agent.md P11)."""
+    plan = suspension.plan
+    if plan is None:
+        return suspension
+    query = Query(equals={"thread_id": suspension.thread_id, "kind": "plan"})
+    earlier = [one.plan for one in tables.suspensions.find(query) if one.plan is not None]
+    same = [one.version for one in earlier if one.path == plan.path]
+    numbered = plan.model_copy(update={"version": max(same, default=0) + 1})
+    return suspension.model_copy(update={"plan": numbered})
 
 
 def _take_resumes(tables: Tables, held: Fenced) -> Fenced:
