@@ -35,10 +35,11 @@ class SlackClient:
     """The Web API, without the SDK's own retries: a post that broke may have been accepted."""
 
     def __init__(self, *, token: str, api_url: str, session: aiohttp.ClientSession | None) -> None:
-        """Keep the token, the base URL and the session; without one, each call opens its own."""
-        self._token = token
+        """Keep the token, the base URL and the session; without one, it opens its own."""
+        self.token = token
         self._api_url = api_url
         self._session = session
+        self._owned = session is None
         self._web: AsyncWebClient | None = None
 
     @property
@@ -47,8 +48,9 @@ class SlackClient:
         if self._web is None:
             from slack_sdk.web.async_client import AsyncWebClient
 
+            self._session = self._session or aiohttp.ClientSession()
             self._web = AsyncWebClient(
-                token=self._token,
+                token=self.token,
                 base_url=self._api_url,
                 timeout=TIMEOUT,
                 session=self._session,
@@ -56,6 +58,11 @@ class SlackClient:
                 retry_handlers=[],
             )
         return self._web
+
+    async def aclose(self) -> None:
+        """Close the session, if it is our own."""
+        if self._owned and self._session is not None:
+            await self._session.close()
 
     async def call(self, method: str, **arguments: Any) -> Json:
         """Call a writing method once and return its answer; arguments that are None are left out.
