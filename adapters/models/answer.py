@@ -106,6 +106,7 @@ class Answer:
         if chunk.get("usage"):
             self._usage = _usage(chunk["usage"])
         for choice in chunk.get("choices") or ():
+            # We ask for one choice; a server that sends more is not asked which is better.
             if choice.get("index"):
                 continue
             yield from self._delta(choice.get("delta") or {})
@@ -127,6 +128,7 @@ class Answer:
         function = piece.get("function") or {}
         name = _string(function.get("name"))
         call = self._call_of(piece, name)
+        # Some servers repeat the name with every piece: only the first one starts the call.
         if name and not call.name:
             call.name = name
             yield ToolCallStart(tool_call_id=call.id, tool_name=name)
@@ -156,6 +158,7 @@ class Answer:
         return call
 
     def _open(self, sent_id: str) -> _Call:
+        """Begin another call."""
         if len(self._calls) == self._caps.tool_calls:
             raise ModelOutputError(
                 f"the model made more than {self._caps.tool_calls} tool calls in one answer"
@@ -165,11 +168,13 @@ class Answer:
         return call
 
     def _fresh(self, sent_id: str) -> str:
+        """Return the id that was sent if nobody has it yet, else one of our own."""
         chosen = sent_id if sent_id and sent_id not in self._taken else new_id("call")
         self._taken.add(chosen)
         return chosen
 
     def _count(self, text: str) -> None:
+        """Count what was written against the cap on characters."""
         self._spoke = True
         self._characters += len(text)
         if self._characters > self._caps.characters:

@@ -53,6 +53,8 @@ class DemoModel:
         for word in words:
             yield TextDelta(text=word)
             await self._wait(self._pace / _WORDS_PER_PACE)
+        # Before the calls and not after them: what arrives now is drained at this step's boundary,
+        # so that the next step's prompt already holds it.
         if step.calls:
             await self._wait(self._pace)
         for event in _call_events(step.calls, request):
@@ -69,6 +71,7 @@ def decide(request: ModelRequest) -> Step:
     """Return the next step for a prompt: look up, plan, look at the clock first, or answer."""
     scene = read_scene(request.messages)
     tools = frozenset[str]()
+    # Told to call nothing, it must answer now with what it has.
     if request.tool_choice != "none":
         tools = frozenset(tool.name for tool in request.tools)
     plan = plan_of(scene)
@@ -107,7 +110,9 @@ def _first_look(scene: Scene, tools: frozenset[str]) -> Step | None:
 
 
 def _call_events(calls: tuple[Call, ...], request: ModelRequest) -> Iterator[ModelEvent]:
+    """Yield the events of a step's calls in the order of the port."""
     named = [(f"call_{_digest(request)}_{place}", call) for place, call in enumerate(calls)]
+    # All begin before any is done, as real models write parallel calls.
     texts = {call_id: json.dumps(call.args, ensure_ascii=False) for call_id, call in named}
     for call_id, call in named:
         yield ToolCallStart(tool_call_id=call_id, tool_name=call.name)
@@ -123,6 +128,7 @@ def _digest(request: ModelRequest) -> str:
 
 
 def _size(request: ModelRequest) -> int:
+    """Return roughly how many tokens the prompt has, so that the budget shows something."""
     return sum(len(_text(message).split()) for message in request.messages)
 
 

@@ -1,4 +1,10 @@
-"""How the demo model plans: what a plan says, and which step of it comes next. Pure."""
+"""How the demo model plans: what a plan says, and which step of it comes next. Pure.
+
+Nothing is remembered between steps: each prompt is read anew. The plan that is wanted follows from
+the request, what people said after it and the reviewers' feedback; the plan that was written and
+what became of it follow from the results of tools. The next step is the difference: write, submit,
+write a note, or answer.
+"""
 
 import re
 from collections.abc import Sequence
@@ -35,10 +41,13 @@ class Plan:
     path: str
     content: str
     items: tuple[str, ...]
+    """What it consists of, in order."""
     written: str | None = None
+    """The text that `write_plan` took last."""
     outcome: Done | None = None
     """What `submit_plan` gave back for what is written, if it did."""
     noted: int = 0
+    """Notes written since the approval: one for each item."""
     failure: str | None = None
     """Why it could not be written."""
 
@@ -69,6 +78,7 @@ def plan_step(plan: Plan, tools: frozenset[str]) -> Step | None:
         return _carry_out(plan, tools)
     if plan.failure is not None or not {"write_plan", "submit_plan"} <= tools:
         return None
+    # One comparison covers the first draft, feedback, and a message that came in between.
     if plan.written != plan.content:
         return _write(plan)
     if plan.outcome is None:
@@ -137,6 +147,7 @@ def _asks(text: str) -> bool:
 
 
 def _drops(text: str) -> bool:
+    # Short ones only: "stop the old service first" is advice and no order to us.
     return bool(_DROPS.search(text)) and len(text.split()) < 8
 
 
@@ -155,6 +166,7 @@ def _before_approval(beats: Sequence[Beat]) -> list[Beat]:
 
 
 def _first_items(topic: str) -> tuple[str, ...]:
+    """Return three items for any topic, so that there is something to approve and to do."""
     return (
         f"Look at how things stand today: {topic}",
         f"Do it in one small step that can be undone: {topic}",
@@ -163,6 +175,7 @@ def _first_items(topic: str) -> tuple[str, ...]:
 
 
 def _extra_items(beat: Beat) -> list[str]:
+    """Return what feedback, or a person who spoke later, adds to the plan."""
     match beat:
         case Done(tool="submit_plan"):
             feedback = feedback_of(beat)
@@ -175,6 +188,7 @@ def _extra_items(beat: Beat) -> list[str]:
 
 
 def _progress(topic: str, items: list[str], beats: Sequence[Beat]) -> Plan:
+    """Return the plan with how far tools and people have brought it."""
     written, outcome, failure, noted = None, None, None, 0
     for beat in beats:
         match beat:
@@ -203,6 +217,7 @@ def _content(topic: str, items: list[str]) -> str:
 
 
 def _slug(topic: str) -> str:
+    # A bare name of plain letters is a file name everywhere; other scripts fall back to `plan`.
     words = re.findall(r"[a-z0-9]+", topic.lower())[:6]
     return "-".join(words)[:48] or "plan"
 
@@ -216,6 +231,8 @@ def _write(plan: Plan) -> Step:
 
 
 def _carry_out(plan: Plan, tools: frozenset[str]) -> Step | None:
+    """Return the next notes to write, several at once where the plan is long."""
+    # What was approved is what was submitted, not what this turn would write today.
     items = _ITEM.findall(plan.written or plan.content)
     left = items[plan.noted :]
     if not left or "write_note" not in tools:

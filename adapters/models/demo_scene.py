@@ -25,7 +25,9 @@ class Said:
     """A person said something; `late` when the model had already begun to work on the turn."""
 
     name: str | None
+    """None where nobody looked it up yet."""
     text: str
+    """Unescaped, as the person wrote it."""
     late: bool = False
 
 
@@ -34,6 +36,7 @@ class Event:
     """Something happened outside: a notification, or a summary of several."""
 
     tag: str
+    """`notification`, `notification-summary`, or a source's own such as `github-review`."""
     attributes: dict[str, str]
     text: str
 
@@ -44,6 +47,7 @@ class Done:
 
     tool: str
     args: dict[str, Any]
+    """What it was asked for; empty where the call is not in the prompt any more."""
     result: Any
     is_error: bool = False
 
@@ -97,6 +101,8 @@ class Scene:
 
 def read_scene(messages: Sequence[PromptMessage]) -> Scene:
     """Return the turn that the next answer belongs to: all since the last answer without calls."""
+    # A step with calls is in the middle of a turn, whichever run it was made in: after a pause
+    # or a crash the turn goes on where it stood.
     start = 0
     for place, message in enumerate(messages):
         if message.role == "assistant" and not message.tool_calls:
@@ -113,6 +119,7 @@ class _Reader:
     calls: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def read(self, message: PromptMessage) -> Iterator[Beat]:
+        """Yield what one message adds to the turn."""
         for call in message.tool_calls:
             self.calls[call.tool_call_id] = _object(call.args)
         if message.role == "user":
@@ -134,6 +141,7 @@ def read_text(text: str, *, late: bool = False) -> Iterator[Beat]:
         yield from _plain(text[place : match.start()], late=late)
         place = match.end()
         attributes = {key: html.unescape(value) for key, value in _attributes(match)}
+        # What people wrote was escaped on its way in (signals.md X4): read it as they meant it.
         inner = html.unescape(match["text"] or "").strip()
         if match["tag"] == "user":
             yield Said(name=attributes.get("name") or None, text=inner, late=late)
@@ -143,6 +151,7 @@ def read_text(text: str, *, late: bool = False) -> Iterator[Beat]:
 
 
 def _plain(text: str, *, late: bool) -> Iterator[Said]:
+    # A message without attributes has no element around it (signals.md 2.2).
     if text.strip():
         yield Said(name=None, text=text.strip(), late=late)
 
@@ -158,6 +167,7 @@ def _text(message: PromptMessage) -> str:
 
 
 def _object(args: Any) -> dict[str, Any]:
+    """Return a call's arguments as an object, empty where they were broken."""
     if isinstance(args, str):
         try:
             args = json.loads(args)

@@ -1,4 +1,8 @@
-"""What the demo model says: short, plain answers to what people and events told it. Pure."""
+"""What the demo model says: short, plain answers to what people and events told it. Pure.
+
+It never pretends to think: it quotes what it heard, tells what tools gave it, and proposes a step
+that it can really take.
+"""
 
 import re
 from collections.abc import Mapping
@@ -134,6 +138,7 @@ def names_of(said: list[Said]) -> str:
     return names[0] if names else "there"
 
 
+# Every message of the turn gets its own paragraph: that is how a late one is seen to count.
 def _address(said: Said, place: int, scene: Scene, *, planned: bool) -> str:
     name = said.name or "there"
     known = any(before.name == said.name for before in scene.said[:place])
@@ -143,6 +148,7 @@ def _address(said: Said, place: int, scene: Scene, *, planned: bool) -> str:
 
 
 def _quoted(text: str) -> str:
+    # Each line carries the mark, or the second one would leave the quotation.
     short = text if len(text) <= _QUOTE else f"{text[:_QUOTE].rstrip()} ..."
     return "\n".join(f"> {line}" for line in short.splitlines() or [""])
 
@@ -163,6 +169,7 @@ def _response(said: Said, scene: Scene, *, planned: bool) -> str:
 
 
 def _looked_up(text: str, scene: Scene) -> list[str]:
+    """Return the answers to what a message asked to know."""
     found = []
     if wants_time(text):
         clock = scene.last_result("clock")
@@ -190,6 +197,7 @@ def _inbox_line(item: Mapping[str, Any]) -> str:
 
 
 def _first_text(value: Any) -> str | None:
+    """Return the time out of whatever form a clock tool answers in."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Mapping):

@@ -1,4 +1,7 @@
-"""Errors of model servers, put into our own tree once, with no key in any text. Pure."""
+"""Errors of model servers, put into our own tree once, with no key in any text. Pure.
+
+Both clients come here, so that a refusal means the same to the run loop whichever of them asked.
+"""
 
 import json
 import math
@@ -61,6 +64,7 @@ def classify(
         patient = code != "insufficient_quota"
         return ModelRateLimited(text, retryable=patient, retry_after=retry_after)
     retryable = status >= 500 or status in (408, 409, 425)
+    # A time to wait makes sense only where asking again does.
     return ModelError(text, retryable=retryable, retry_after=retry_after if retryable else None)
 
 
@@ -79,6 +83,7 @@ def _status(word: object) -> int | None:
 
 
 def _error_object(body: str | bytes) -> Mapping[str, Any]:
+    """Return the error object of a body; a proxy's page or a bare text becomes its message."""
     try:
         data = json.loads(body)
     except ValueError:
@@ -87,6 +92,7 @@ def _error_object(body: str | bytes) -> Mapping[str, Any]:
     return error if isinstance(error, dict) else {"message": error}
 
 
+# A date instead of seconds is left alone: the run loop's own backoff is as good a guess.
 def _seconds(headers: Mapping[str, str]) -> float | None:
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:

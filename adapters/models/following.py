@@ -1,4 +1,8 @@
-"""Following an answer: our own deadlines on a stream of chunks, whoever sends it."""
+"""Following an answer: our own deadlines on a stream of chunks, whoever sends it.
+
+A provider's library has timeouts too, but some count per byte and some not at all; here one rule
+holds for every client (reliability.md R23).
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -68,6 +72,7 @@ class _Watch:
 
     async def wait(self, chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
         """Return the next chunk, None at the end."""
+        # Never a timeout around a `yield`: it would strike in the reader's code.
         at = min(self._next, self._total)
         # A flood of empty chunks may never let the timer run: look at the clock as well.
         if self._now() > at:

@@ -6,7 +6,6 @@ only where an agent's model needs it.
 
 import asyncio
 import functools
-import importlib
 import json
 import logging
 import os
@@ -117,10 +116,12 @@ def _load() -> Any:
         # pydantic.
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.filterwarnings("ignore", r".*`ReadOnly` qualifier", UserWarning)
-        litellm = importlib.import_module("litellm")
-        _silence(litellm)
-        _rehearse(litellm)
-    return litellm
+        import litellm
+
+        library: Any = litellm
+        _silence(library)
+        _rehearse(library)
+    return library
 
 
 def _rehearse(litellm: Any) -> None:

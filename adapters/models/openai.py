@@ -92,6 +92,7 @@ class OpenAIModel:
     def _post(self, request: ModelRequest) -> Any:
         name = self._endpoint.name
         headers = {"Accept": "text/event-stream"}
+        # A server of one's own may need none.
         if self._endpoint.key is not None:
             headers["Authorization"] = f"Bearer {self._endpoint.key.get_secret_value()}"
         return self._session.get().post(
@@ -104,17 +105,23 @@ class OpenAIModel:
         )
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> ModelError:
-        body = await response.content.read(_ERROR_BYTES)
-        return from_status(
-            response.status, self._without_key(body), where=self._label, headers=response.headers
-        )
+        body = bytearray()
+        async for block in response.content.iter_any():
+            body += block
+            # An error page may be endless too.
+            if len(body) > _ERROR_BYTES:
+                break
+        text = self._without_key(bytes(body))
+        return from_status(response.status, text, where=self._label, headers=response.headers)
 
     def _without_key(self, body: bytes) -> str:
+        """Return the body's text; our own key is taken out whatever it looks like."""
         text = body.decode(errors="replace")
         key = self._endpoint.key
         return text.replace(key.get_secret_value(), "[key]") if key is not None else text
 
     async def _events(self, response: aiohttp.ClientResponse) -> AsyncGenerator[Chunk, None]:
+        """Yield the chunks of a stream until the server says that it is done."""
         parser = EventParser()
         async for block in response.content.iter_any():
             for data in parser.feed(block):

@@ -29,6 +29,7 @@ def render_request(request: ModelRequest, *, model: str, provider: str) -> Wire:
 
     What was set in `settings` never replaces what the protocol needs.
     """
+    # Ours stand last: a setting named `stream` or `messages` must not win.
     body: Wire = {
         **request.settings,
         **request_options(request.messages, provider),
@@ -37,6 +38,7 @@ def render_request(request: ModelRequest, *, model: str, provider: str) -> Wire:
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    # An empty list of tools, or a choice without any, is refused by the real server.
     if request.tools:
         body["tools"] = [render_tool(tool) for tool in request.tools]
         body["tool_choice"] = _choice(request.tool_choice)
@@ -65,6 +67,7 @@ def render_message(message: PromptMessage, provider: str) -> Wire:
     wire: Wire = {"role": message.role, "content": _content(message, provider)}
     if message.tool_calls:
         wire["tool_calls"] = [_call(call) for call in message.tool_calls]
+        # An empty text beside calls is refused by some servers; null by none.
         wire["content"] = wire["content"] or None
     return wire
 
@@ -84,12 +87,14 @@ def result_text(part: ToolResultPart) -> str:
 
 
 def _choice(choice: str) -> str | Wire:
+    """Return a word of the protocol, or the tool that is forced by its name."""
     if choice in ("auto", "none", "required"):
         return choice
     return {"type": "function", "function": {"name": choice}}
 
 
 def _options_of(message: PromptMessage, provider: str) -> Wire:
+    """Return a message's options for this provider, in snake_case."""
     options: Mapping[str, Any] = message.provider_options.get(provider) or {}
     return {_snake(key): value for key, value in options.items()}
 
@@ -125,6 +130,7 @@ def _parsed(text: str) -> Any:
 
 
 def _content(message: PromptMessage, provider: str) -> str | list[Wire]:
+    """Return plain text where nothing needs parts: every server understands that."""
     marks = {
         key: value
         for key, value in _options_of(message, provider).items()
@@ -137,6 +143,7 @@ def _content(message: PromptMessage, provider: str) -> str | list[Wire]:
     if not message.content:
         return ""
     parts = [_part(part) for part in message.content]
+    # A cache mark covers all that stands before it, so it belongs on the last part.
     parts[-1] |= marks
     return parts
 
@@ -150,12 +157,14 @@ def _part(part: ContentPart) -> Wire:
 
 
 def _file(part: FilePart) -> Wire:
+    """Return a file in the form its media type has in the protocol, or as text about it."""
     kind = part.media_type.partition("/")[0]
     url = part.data if _is_url(part.data) else f"data:{part.media_type};base64,{part.data}"
     if kind == "image":
         return {"type": "image_url", "image_url": {"url": url}}
     if _is_url(part.data) and not part.data.startswith("data:"):
         return {"type": "text", "text": f"[file {_label(part)}: {part.data}]"}
+    # The protocol has no text files: their words go into the prompt instead.
     if kind == "text":
         return {"type": "text", "text": f"[file {_label(part)}]\n{_decoded(part.data)}"}
     if kind == "audio":

@@ -71,10 +71,12 @@ class ModelRegistry:
 
     async def aclose(self) -> None:
         """Close every connection that the models keep."""
+        # Answers still under way end here: the runner has stopped before the models do.
         await self._session.aclose()
         await litellm.close_clients()
 
     def _parse(self, name: str) -> ModelName:
+        """Return the name understood, the default where it is empty."""
         chosen = name.strip() or self._settings.default
         if not chosen:
             raise ModelError("no model is named: set INTERLOCK_MODEL or the agent's own model")
@@ -83,6 +85,7 @@ class ModelRegistry:
     def _client(self, name: ModelName) -> Literal["demo", "direct", "litellm"]:
         if name.provider == DEMO:
             return "demo"
+        # The demo model stands above this choice: it has no server to reach.
         if self._settings.client != "auto":
             return self._settings.client
         direct = name.provider == "openai" or self._settings.api_base is not None

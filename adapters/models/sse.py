@@ -26,6 +26,7 @@ class EventParser:
         self._pending += block
         *lines, rest = self._pending.split(b"\n")
         self._pending = rest
+        # A line that never ends would grow in memory without ever becoming an event.
         if len(rest) > self._max_line:
             raise _too_long(self._max_line)
         for line in lines:
@@ -38,9 +39,11 @@ class EventParser:
         yield from self._event()
 
     def _line(self, line: bytes) -> Iterator[bytes]:
+        """Take in one line without its end; an empty one completes an event."""
         if not line:
             yield from self._event()
             return
+        # A comment begins with the colon, so its name is empty and it is no data.
         name, _, value = line.partition(b":")
         if name == b"data":
             self._data.append(value.removeprefix(b" "))
