@@ -220,6 +220,9 @@ def _dotenv(path: Path) -> dict[str, str]:
 def _from_environment(environment: Mapping[str, str]) -> list[tuple[tuple[str, ...], Any]]:
     found: list[tuple[tuple[str, ...], Any]] = []
     for name, raw in environment.items():
+        if not raw:
+            # Empty means unset: an empty token must never count as one.
+            continue
         plain = name.removesuffix("_FILE")
         value = _file_value(name, raw) if plain != name and plain in ALIASES else raw
         if plain in ALIASES:

@@ -128,6 +128,9 @@ async def wire(settings: Settings, local_token: SecretStr | None) -> Gateway:
     windows = [_window(item.to, item.at, item.zone) for item in settings.digests]
     policy = Policy(section=settings.policy, dev=settings.dev)
     registry = ModelRegistry(_model_settings(settings))
+    for name in model_names:
+        # A missing key is told now, by its variable, and not to the first person who writes.
+        registry.model(name)
     store = await open_store(settings.store.url, settings.root)
     await store.void_leases()
     runtime = Runtime(

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -101,6 +102,13 @@ class GatewayProcess:
         process = self._process
         await eventually(lambda: process.poll() is not None, within=within)
         assert process.returncode == -signal.SIGKILL, self.log.read_text()[-2000:]
+
+    def limit_files(self, *, bytes_at_most: int | None) -> None:
+        """Let no file of the running process grow beyond this; None lifts the limit."""
+        assert self._process is not None
+        soft = resource.RLIM_INFINITY if bytes_at_most is None else bytes_at_most
+        limits = (soft, resource.RLIM_INFINITY)
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, limits)
 
     async def kill(self) -> None:
         """Kill it as a crash would."""
