@@ -110,10 +110,12 @@ class MemoryTransactor(Transactor):
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         committed = False
+        # Whatever ends the step counts, a cancelled interpreter too: hence no except.
         try:
             yield
             committed = True
         finally:
+            # Newest first: the same row may have changed twice.
             while self._undo and not committed:
                 self._undo.pop()()
             self._undo.clear()
@@ -182,6 +184,7 @@ class _Rows:
 
 def _discard(bucket: dict[Cell, dict[Key, _Entry]], cell: Cell, key: Key) -> None:
     group = bucket[cell]
+    # Empty groups go: ids as cells would otherwise be kept for ever.
     del group[key]
     if not group:
         del bucket[cell]

@@ -175,6 +175,25 @@ async def test_a_step_that_raises_leaves_no_trace_and_tells_its_caller(store: Tr
     assert await store.read(lambda tables: tables.threads.count(Query())) == 0
 
 
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [(StopIteration, RuntimeError), (GeneratorExit, GeneratorExit), (asyncio.CancelledError,) * 2],
+    ids=["StopIteration", "GeneratorExit", "CancelledError"],
+)
+async def test_a_step_that_ends_in_an_odd_way_hurts_only_its_caller(
+    store: Transactor, ending: type[BaseException], told: type[BaseException]
+):
+    def spoil(tables: Tables) -> None:
+        tables.threads.add(thread())
+        raise ending
+
+    with pytest.raises(told):
+        await store.write(spoil)
+    await fill(store, notification("n1"))
+    assert await found(store) == ["n1"]
+    assert await store.read(lambda tables: tables.threads.count(Query())) == 0
+
+
 async def test_a_step_that_raises_does_not_hurt_those_beside_it(store: Transactor):
     def step(number: int) -> Callable[[Tables], None]:
         def perform(tables: Tables) -> None:

@@ -63,6 +63,7 @@ def _connect(settings: SqliteSettings, *, mode: str) -> sqlite3.Connection:
 
 def _demand_wal(connection: sqlite3.Connection, path: Path) -> None:
     """Turn on what makes a commit survive a power cut (reliability.md 0.6)."""
+    # Where shared memory is missing (some network drives) SQLite stays in another mode silently.
     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
         raise Fatal(f"the store {path} cannot use a write-ahead log: put it on a local disk")
@@ -70,6 +71,7 @@ def _demand_wal(connection: sqlite3.Connection, path: Path) -> None:
     # On macOS a plain fsync leaves the data in the drive's own cache.
     connection.execute("PRAGMA fullfsync = ON")
     connection.execute("PRAGMA foreign_keys = OFF")
+    # A burst may grow the log; the space is given back at the next checkpoint.
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT}")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from core.errors import StoreUnavailable
 
+# By primary code; what is not here is a fault in our own SQL and must not look like a bad disk.
 _SENTENCES = {
     sqlite3.SQLITE_FULL: "the disk under {path} is full: free some space, the store then goes on",
     sqlite3.SQLITE_IOERR: "{path} could not be read or written: look at its disk and its limits",
@@ -33,7 +34,7 @@ def unavailable(error: sqlite3.Error, path: Path) -> StoreUnavailable:
     return failure
 
 
-def translated(error: Exception, path: Path) -> Exception:
+def translated(error: BaseException, path: Path) -> BaseException:
     """Return StoreUnavailable for trouble with the file; any other error stays what it is."""
     if isinstance(error, sqlite3.Error) and describe(error, path) is not None:
         return unavailable(error, path)

@@ -31,6 +31,7 @@ def hold(database: Path) -> FileLock:
     except OSError as exc:
         raise Fatal(f"the lock file {path} cannot be opened: {exc.strerror}") from exc
     try:
+        # Unlike a lock of fcntl's lockf, this one also holds against our own process.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _write_id(descriptor)
     except OSError as exc:

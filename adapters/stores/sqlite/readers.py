@@ -34,6 +34,7 @@ class Readers:
             StoreUnavailable: the file cannot be read, or the store is closed.
             TypeError: the step tried to write.
         """
+        # A pool of its own: reads must not wait behind other work of the default one.
         loop = asyncio.get_running_loop()
         try:
             reading = loop.run_in_executor(self._pool, self._perform, step)
@@ -63,6 +64,7 @@ class Readers:
             return _Reader(connection, tables_on(connection))
 
     def _on_snapshot(self, reader: "_Reader", step: Callable[[Tables], T]) -> T:
+        # BEGIN takes no snapshot yet, the first SELECT does; from then on the view stands still.
         try:
             reader.connection.execute("BEGIN")
             return step(reader.tables)

@@ -20,6 +20,7 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         Fatal: the file was written by a newer Interlock.
     """
     connection.execute("BEGIN IMMEDIATE")
+    # In one transaction: a start that is killed leaves the old schema or the new one.
     try:
         _demand_readable(connection, path)
         for statements in STATEMENTS:

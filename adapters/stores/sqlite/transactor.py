@@ -61,6 +61,7 @@ class SqliteTransactor(Transactor):
             self._closing = asyncio.create_task(
                 asyncio.to_thread(self._close), name="close sqlite store"
             )
+        # Once begun, closing ends even if its caller is cancelled; a second caller waits for it.
         await asyncio.shield(self._closing)
 
     async def __aenter__(self) -> Self:
@@ -77,6 +78,7 @@ class SqliteTransactor(Transactor):
         await self.aclose()
 
     def _close(self) -> None:
+        # The last connection to close checkpoints, and only the writer may.
         self._readers.close()
         self._writer.close()
         self._lock.release()

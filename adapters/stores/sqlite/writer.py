@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -34,7 +35,7 @@ class Outcome:
     """What a step returned, or the error that its caller gets."""
 
     value: Any = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class Writer:
@@ -94,20 +95,28 @@ class Writer:
 
         A failing COMMIT fails them all: none of them is stored (architecture.md 5).
         """
-        outcomes: list[Outcome] = []
+        outcomes: list[Outcome] | None = None
+        path = self._settings.path
         try:
-            self._begin()
-            outcomes.extend(self._perform(job) for job in self._joining(taken))
-            self._commit()
+            outcomes = self._perform_all(taken)
         except sqlite3.Error as exc:
             self._roll_back()
-            path = self._settings.path
+            # Each caller gets an error of its own: a shared one would gather all their traces.
             outcomes = [Outcome(error=unavailable(exc, path)) for _ in taken]
-        _announce(taken, outcomes)
+        finally:
+            # Should this thread ever die, nobody is left waiting for it.
+            _announce(taken, outcomes or [_closed(path) for _ in taken])
+
+    def _perform_all(self, taken: list[Job]) -> list[Outcome]:
+        self._begin()
+        outcomes = [self._perform(job) for job in self._joining(taken)]
+        self._commit()
+        return outcomes
 
     def _joining(self, taken: list[Job]) -> Iterator[Job]:
         """Yield the first job, then each that has come in meanwhile, up to the limit."""
         yield taken[0]
+        # Asked for one by one: those that come in while earlier steps run still share the commit.
         while len(taken) < self._settings.group_limit:
             try:
                 job = self._queue.get_nowait()
@@ -124,23 +133,28 @@ class Writer:
         self._execute("SAVEPOINT step")
         try:
             value = job.step(self._tables)
-        except Exception as exc:  # noqa: BLE001 - a step is its caller's code: the error goes there
+        except BaseException as exc:  # noqa: BLE001 - a step is its caller's: its error goes there
             return self._undo(exc)
         self._execute("RELEASE step")
         return Outcome(value=value)
 
-    def _undo(self, error: Exception) -> Outcome:
+    def _undo(self, error: BaseException) -> Outcome:
         """Take back one step; the others in its group live on."""
         if isinstance(error, sqlite3.Error) and not self._connection.in_transaction:
             # On some errors SQLite gives up the whole transaction: then all of the group fail.
             raise error
         self._execute("ROLLBACK TO step")
         self._execute("RELEASE step")
+        if isinstance(error, StopIteration):
+            # No future can carry it; a coroutine turns it into this as well.
+            error = RuntimeError("the step raised StopIteration")
         return Outcome(error=translated(error, self._settings.path))
 
     def _begin(self) -> None:
+        # What is left of a group whose own ROLLBACK failed.
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
+        # The lock is asked for now: a step that has read cannot be told later that it is too late.
         self._execute("BEGIN IMMEDIATE")
 
     def _commit(self) -> None:
@@ -160,15 +174,19 @@ class Writer:
     def _end(self) -> None:
         with self._gate:
             self._closed = True
-        closed = Outcome(error=StoreUnavailable(f"the store {self._settings.path} is closed"))
         with contextlib.suppress(Empty):
             while True:
                 job = self._queue.get_nowait()
                 if job is not None:
-                    _announce([job], [closed])
+                    _announce([job], [_closed(self._settings.path)])
+        # On a failing disk the log stays and is taken up at the next start.
         with contextlib.suppress(sqlite3.Error):
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
+
+
+def _closed(path: Path) -> Outcome:
+    return Outcome(error=StoreUnavailable(f"the store {path} is closed; nothing was stored"))
 
 
 def _announce(jobs: list[Job], outcomes: list[Outcome]) -> None:
@@ -185,6 +203,7 @@ def _announce(jobs: list[Job], outcomes: list[Outcome]) -> None:
 
 def _settle(settled: list[tuple[asyncio.Future[Any], Outcome]]) -> None:
     for future, outcome in settled:
+        # Its caller was cancelled meanwhile; the step counts all the same.
         if future.done():
             continue
         if outcome.error is None:

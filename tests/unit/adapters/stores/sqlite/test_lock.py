@@ -1,10 +1,11 @@
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
 from adapters.stores.sqlite import SqliteSettings, SqliteTransactor
-from adapters.stores.sqlite.lock import hold
+from adapters.stores.sqlite.lock import _refusal, hold
 from core.errors import Fatal
 from tests.unit.adapters.stores.sqlite.processes import child
 
@@ -37,6 +38,13 @@ async def test_a_closed_store_can_be_opened_again(database: Path):
     for _ in range(2):
         async with await SqliteTransactor.open(SqliteSettings(path=database)):
             pass
+
+
+def test_a_file_system_without_locks_is_told_apart_from_a_held_file(tmp_path: Path):
+    database = tmp_path / "store.db"
+    cause = OSError(errno.ENOLCK, "No locks available")
+    told = str(_refusal(database, tmp_path / "store.db.lock", "unknown", cause))
+    assert told == f"the store {database} cannot be locked with {database}.lock: No locks available"
 
 
 def test_a_lock_that_cannot_be_made_is_named(tmp_path: Path):

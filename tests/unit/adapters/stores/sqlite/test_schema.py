@@ -58,7 +58,7 @@ async def test_a_table_with_other_columns_is_made_anew_with_its_rows(database: P
         database,
         "ALTER TABLE documents DROP COLUMN kind",
         "DROP INDEX threads_updated_at",
-        "CREATE INDEX documents_old ON documents (path)",
+        "CREATE INDEX threads_old ON threads (agent_id)",
     )
     async with await SqliteTransactor.open(SqliteSettings(path=database)) as store:
         kept = await store.read(

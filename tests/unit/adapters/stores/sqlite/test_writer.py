@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -13,6 +14,7 @@ from adapters.stores.sqlite import SqliteSettings, SqliteTransactor
 from core.errors import StoreUnavailable
 from core.stores.tables import Query, Tables
 from tests.contracts.table_rows import document
+from tests.support import eventually
 from tests.unit.adapters.stores.sqlite.processes import child
 
 
@@ -50,6 +52,14 @@ async def started(*writes: object) -> list[asyncio.Task]:
     tasks = [asyncio.create_task(write) for write in writes]
     await asyncio.sleep(0)
     return tasks
+
+
+async def test_every_commit_reaches_the_disk_before_it_is_told(store: SqliteTransactor):
+    def ask(tables: Tables) -> list[object]:
+        names = ("journal_mode", "synchronous", "foreign_keys")
+        return [tables.documents._execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+    assert await store.write(ask) == ["wal", 2, 0]
 
 
 async def test_a_write_alone_is_committed_alone(store: SqliteTransactor):
@@ -120,6 +130,7 @@ async def test_closing_commits_what_waits_and_takes_no_more(database: Path):
     async with busy(store):
         writes = await started(*(store.write(adding(path)) for path in "abc"))
         closing = asyncio.create_task(store.aclose())
+        await eventually(lambda: store._writer._closed)
     assert all(await asyncio.gather(*writes))
     await closing
     await store.aclose()
@@ -155,9 +166,11 @@ def test_a_commit_that_the_disk_refuses_fails_its_whole_group_and_the_store_goes
     assert told["kept"] == ["after", "before"]
 
 
-async def test_a_lost_transaction_fails_its_group_alone(store: SqliteTransactor):
+@pytest.mark.parametrize("then", ["SELECT 1", "SELECT nonsense"], ids=["quietly", "loudly"])
+async def test_a_lost_transaction_fails_its_group_alone(store: SqliteTransactor, then: str):
     def lose(tables: Tables) -> None:
         tables.documents._execute("ROLLBACK")
+        tables.documents._execute(then)
 
     async with busy(store):
         writes = await started(store.write(adding("a")), store.write(lose))
@@ -165,6 +178,22 @@ async def test_a_lost_transaction_fails_its_group_alone(store: SqliteTransactor)
     assert {type(outcome) for outcome in outcomes} == {StoreUnavailable}
     assert await store.write(adding("b"))
     assert await kept(store) == {"b"}
+
+
+async def test_what_a_failed_rollback_left_behind_is_cleared_away(store: SqliteTransactor):
+    store._writer._connection.execute("BEGIN")
+    store._writer._connection.execute("DELETE FROM store_meta")
+    assert await store.write(adding("a"))
+    rows = store._writer._connection.execute("SELECT count(*) FROM store_meta").fetchone()
+    assert rows == (1,)
+
+
+async def test_a_commit_can_be_made_as_slow_as_another_disk(database: Path):
+    settings = SqliteSettings(path=database, commit_padding=timedelta(milliseconds=40))
+    async with await SqliteTransactor.open(settings) as store:
+        begun = monotonic()
+        await store.write(adding("a"))
+        assert monotonic() - begun >= 0.04
 
 
 async def test_an_outside_program_that_holds_the_file_is_waited_for_only_so_long(database: Path):
@@ -176,6 +205,19 @@ async def test_an_outside_program_that_holds_the_file_is_waited_for_only_so_long
                 await store.write(adding("a"))
             other.execute("ROLLBACK")
         assert await store.write(adding("a"))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_nobody_waits_for_a_writer_that_died(database: Path):
+    settings = SqliteSettings(path=database, group_limit=2)
+    async with await SqliteTransactor.open(settings) as store:
+        async with busy(store):
+            writes = await started(*(store.write(adding(path)) for path in "abc"))
+            store._writer._padding = "no number, which no code of ours survives"
+        outcomes = await asyncio.gather(*writes, return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {StoreUnavailable}
+        with pytest.raises(StoreUnavailable, match="is closed; nothing was stored"):
+            await store.write(adding("d"))
 
 
 def test_callers_in_two_event_loops_share_one_writer(database: Path):
