@@ -31,23 +31,37 @@ async def write(store: SqliteTransactor) -> None:
 
 
 async def fill(store: SqliteTransactor) -> None:
-    """Meets a disk on which no file can grow, then one with space again."""
+    """Meets disks that end at one byte after another, then one with space again."""
     await store.write(lambda tables: tables.documents.add(document("before")))
-    log = Path(sys.argv[2] + "-wal").stat().st_size
-    resource.setrlimit(resource.RLIMIT_FSIZE, (log, resource.RLIM_INFINITY))
-    rows = [document(f"during/{number}", "x" * 1_000) for number in range(10)]
-    writes = [store.write(lambda tables, row=row: tables.documents.add(row)) for row in rows]
-    refused = await asyncio.gather(*writes, return_exceptions=True)
-    readable = await store.read(lambda tables: tables.documents.count(Query()))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    await store.write(lambda tables: tables.documents.add(document("after")))
+    accepted, refused = ["before"], {}
+    for space in range(0, 60_000, 1_500):
+        log = Path(sys.argv[2] + "-wal").stat().st_size
+        limit_files(log + space)
+        names = [f"{space}/{number}" for number in range(10)]
+        outcomes = await asyncio.gather(
+            *(add(store, name) for name in names), return_exceptions=True
+        )
+        readable = await store.read(lambda tables: tables.documents.count(Query()))
+        assert readable >= len(accepted)
+        limit_files(resource.RLIM_INFINITY)
+        for name, outcome in zip(names, outcomes, strict=True):
+            if outcome is True:
+                accepted.append(name)
+            else:
+                refused[name] = repr(outcome)
+        accepted.append(f"{space}/after")
+        await add(store, f"{space}/after")
     kept = await store.read(lambda tables: tables.documents.find(Query()))
-    told = {
-        "refused": [repr(one) for one in refused],
-        "readable": readable,
-        "kept": [row.path for row in kept],
-    }
+    told = {"accepted": accepted, "refused": refused, "kept": [row.path for row in kept]}
     print(json.dumps(told), flush=True)
+
+
+async def add(store: SqliteTransactor, name: str) -> bool:
+    return await store.write(lambda tables: tables.documents.add(document(name, "x" * 1_000)))
+
+
+def limit_files(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
 async def main() -> None:

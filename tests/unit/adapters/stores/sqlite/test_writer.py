@@ -152,18 +152,15 @@ async def test_a_store_without_pages_left_says_so_and_recovers(store: SqliteTran
     assert await store.write(adding("after"))
 
 
-def test_a_commit_that_the_disk_refuses_fails_its_whole_group_and_the_store_goes_on(
-    database: Path,
-):
+def test_a_disk_that_fills_up_anywhere_refuses_whole_groups_and_the_store_goes_on(database: Path):
     with child("fill", database) as process:
         output, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     told = json.loads(output)
-    assert len(told["refused"]) == 10
-    assert all(one.startswith("StoreUnavailable(") for one in told["refused"])
-    assert all("store.db" in one for one in told["refused"])
-    assert told["readable"] == 1
-    assert told["kept"] == ["after", "before"]
+    assert len(told["refused"]) >= 100
+    assert {text.split("(")[0] for text in told["refused"].values()} == {"StoreUnavailable"}
+    assert all("store.db" in text for text in told["refused"].values())
+    assert sorted(told["kept"]) == sorted(told["accepted"])
 
 
 @pytest.mark.parametrize("then", ["SELECT 1", "SELECT nonsense"], ids=["quietly", "loudly"])
