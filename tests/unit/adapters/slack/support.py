@@ -58,9 +58,11 @@ class Scene:
 
 
 @contextlib.asynccontextmanager
-async def scene(folder: Path, *, socket: bool = False, run: bool = True) -> AsyncIterator[Scene]:
+async def scene(
+    folder: Path, *, socket: bool = False, run: bool = True, **options
+) -> AsyncIterator[Scene]:
     """Start a loopback Slack with our route as its target, or with a socket open to it."""
-    async with LoopbackSlack(folder, time_scale=0.001) as slack:
+    async with LoopbackSlack(folder, time_scale=0.001, **options) as slack:
         stage = Scene(slack=slack, gate=RecordingGate(), adapter=None)  # type: ignore[arg-type]  # made below
         stage.adapter = SlackAdapter(
             settings_for(slack, socket=socket),
@@ -87,9 +89,7 @@ def settings_for(slack: LoopbackSlack, *, socket: bool = False) -> SlackSettings
 
 
 def reply_to(conversation: Conversation, payload, *, entry_id="entry_1", receipt=None) -> Delivery:
-    return Delivery(
-        entry_id=entry_id, conversation=conversation, payload=payload, receipt=receipt
-    )
+    return Delivery(entry_id=entry_id, conversation=conversation, payload=payload, receipt=receipt)
 
 
 def at(channel: str, root: str = "-") -> Conversation:
