@@ -54,7 +54,7 @@ class ConsoleAdapter:
         return [
             *(self._public(*line) for line in self._shell()),
             *(self._private(route) for route in self._table),
-            self._private(Route(method="*", path="/api/{rest:.*}", handler=_not_found)),
+            self._private(Route(method="*", path="/api{rest:(/.*)?}", handler=_not_found)),
         ]
 
     def handlers(self) -> list[Handler]:

@@ -267,12 +267,24 @@ function draw({ jump = false } = {}) {
   drawing = true;
   requestAnimationFrame(() => {
     drawing = false;
-    const scroll = byId("scroll");
-    const atEnd = jumpNext || scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+    const follow = jumpNext || belowEnd() < 80;
     jumpNext = false;
     drawNow();
-    if (atEnd) scroll.scrollTop = scroll.scrollHeight;
+    if (follow) scrollDown();
   });
+}
+
+/** How far the end of the conversation lies below the message box; on a phone the whole page scrolls. */
+function belowEnd() {
+  const last = byId("log").lastElementChild;
+  if (!last) return 0;
+  return last.getBoundingClientRect().bottom - byId("composer").getBoundingClientRect().top;
+}
+
+function scrollDown() {
+  const scroll = byId("scroll");
+  if (getComputedStyle(scroll).overflowY === "visible") window.scrollBy(0, Math.max(0, belowEnd() + 12));
+  else scroll.scrollTop = scroll.scrollHeight;
 }
 
 function drawNow() {
