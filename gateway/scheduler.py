@@ -25,8 +25,8 @@ _NICKNAMES = {
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _DAY_FORM = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 _MOMENT = timedelta(microseconds=1)
-_MOST_GAPS = 100
-"""Slots in a row that may fall on instants already past, before a schedule counts as ended."""
+_MOST_PAST = 24 * 60
+"""Slots in a row that may be past already, before a schedule counts as ended: a day of minutes."""
 
 
 class CronSchedule:
@@ -62,11 +62,15 @@ class CronSchedule:
         fire = trigger.get_next_fire_time(None, (instant + _MOMENT).astimezone(self._zone))
         return None if fire is None else fire.astimezone(UTC)
 
+    def _offset(self, instant: datetime) -> timedelta:
+        return instant.astimezone(self._zone).utcoffset() or timedelta()
+
     def _slot_after(self, trigger: Any, instant: datetime) -> datetime | None:
         """Walk the local wall clock, told to the trigger as if it were UTC: that never jumps."""
-        # A slot inside a gap comes due after it, so the walk begins before any gap.
-        local = instant.astimezone(self._zone).replace(tzinfo=UTC) - timedelta(hours=3)
-        for _ in range(_MOST_GAPS * 60):
+        # A slot inside a gap comes due at its end, so the walk begins before a gap of today.
+        gap = self._offset(instant) - self._offset(instant - timedelta(days=1))
+        local = instant.astimezone(self._zone).replace(tzinfo=UTC) - max(gap, timedelta())
+        for _ in range(_MOST_PAST):
             fire = trigger.get_next_fire_time(None, local)
             if fire is None:
                 return None

@@ -20,8 +20,8 @@ from core.ports.adapter import Admission, Gate, Handler
 
 log = structlog.get_logger()
 
-BODY_SECONDS = 15.0
-"""How long a sender may take over its body; half-open requests are closed (reliability.md S7)."""
+BODY_SECONDS = 10.0
+"""How long a sender may take over its body: as long as GitHub waits for an answer (S7)."""
 RETRY_AFTER = "5"
 _CHUNK = 64 * 1024
 _DELIVERY_FORM = re.compile(r"[0-9A-Za-z-]{1,100}")
