@@ -54,6 +54,7 @@ class ConsoleAdapter:
         return [
             *(self._public(*line) for line in self._shell()),
             *(self._private(route) for route in self._table),
+            # aiohttp takes the most exact path first, so this gets what no route above wanted.
             self._private(Route(method="*", path="/api{rest:(/.*)?}", handler=_not_found)),
         ]
 
@@ -95,6 +96,7 @@ class ConsoleAdapter:
 
 
 async def _not_found(request: web.Request, _: Caller) -> web.StreamResponse:
+    # The catch-all hides from aiohttp that only the method is wrong; it is found out here.
     allowed = await _allowed(request)
     if allowed:
         message = f"{request.method} is not for this route; it takes {', '.join(allowed)}."

@@ -9,6 +9,7 @@ from core.messages import FilePart, TextPart
 
 Cell = str | int | float | bool
 Part = Annotated[TextPart | FilePart, Field(discriminator="type")]
+# As long as an id in a path may be.
 Key = Field(default=None, min_length=1, max_length=255)
 
 
@@ -18,6 +19,7 @@ class Body(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        # A number sent as a text is a mistake to hear of, not to mend silently.
         strict=True,
         alias_generator=to_camel,
         validate_by_name=True,
@@ -72,6 +74,7 @@ class MessageBody(SignalBody):
 class NotificationBody(Body):
     """An event for the inbox; its routing is the delivery policy's."""
 
+    # Both the record's id and the key under which it is taken once.
     id: str | None = Key
     source: str = Field(min_length=1, max_length=255)
     kind: str = Field(min_length=1, max_length=255)

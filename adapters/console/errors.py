@@ -15,6 +15,7 @@ from core.errors import (
     Unknown,
 )
 
+# The first kind that fits decides; each stands for its whole branch of the tree.
 STATUSES: tuple[tuple[type[InterlockError], int], ...] = (
     (InvalidInput, 400),
     (NotAllowed, 403),
@@ -61,6 +62,7 @@ def error_response(error: InterlockError) -> web.Response:
     headers = dict(error.headers) if isinstance(error, Refused) else {}
     if status == 503:
         headers["Retry-After"] = str(RETRY_SECONDS)
+    # A 500 may carry a path or a query in its text; a 503 of ours never does.
     body = error_body(error) if status < 500 or status == 503 else internal_body(None)
     return web.json_response(body, status=status, headers=headers)
 

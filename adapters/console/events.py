@@ -41,6 +41,7 @@ class Events:
     async def stream(self, request: web.Request, _: Caller) -> web.StreamResponse:
         """Send chunks until the reader leaves or the gateway stops."""
         key = thread_of(request)
+        # An unknown thread is told now: a stream cannot change its status later.
         await self._host.store.thread(key)
         cursor = request.headers.get("Last-Event-ID") or request.query.get("after")
         chunks = await self._chunks(key, parse_id("Last-Event-ID", cursor) if cursor else None)
@@ -70,6 +71,7 @@ class Events:
     async def _pump(
         self, request: web.Request, response: web.StreamResponse, chunks: "_Chunks"
     ) -> None:
+        # Registered before the first write, or a stop in between would leave it open.
         self._open.add(chunks.subscription)
         if self._closed:
             chunks.subscription.close()

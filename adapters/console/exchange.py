@@ -37,6 +37,7 @@ def secure(door: Door, answer: Answer) -> Answer:
 
     async def secured(request: web.Request) -> web.StreamResponse:
         response = await _answered(door, answer, request)
+        # An event stream has sent its headers long ago, with ours among them.
         if not response.prepared:
             response.headers.update(HEADERS)
             response.headers.setdefault("Cache-Control", "no-store")
@@ -72,6 +73,7 @@ async def read_body(request: web.Request) -> bytes:
     """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Refused(415, "unsupported_encoding", "Send the body without compression.")
+    # The announced length spares us the reading; what is read is counted, for it may lie.
     if (request.content_length or 0) > BODY_MAX:
         raise _too_large()
     body = bytearray()
@@ -107,12 +109,14 @@ async def admit(gate: Gate, inbound: Inbound) -> Admission:
 
 async def _answered(door: Door, answer: Answer, request: web.Request) -> web.StreamResponse:
     try:
+        # Before anything else, so that a rebound name learns nothing, not even which routes exist.
         door.check_host(request)
         return await answer(request)
     except InterlockError as error:
         return error_response(error)
     except web.HTTPException:
         raise
+    # Whatever broke, the caller gets JSON and an id to look up in the log.
     except Exception:
         error_id = new_id("err")
         log.exception("console.failed", error_id=error_id, path=request.path)

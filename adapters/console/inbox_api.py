@@ -62,6 +62,7 @@ class InboxApi:
             raise NotAllowed("Policy does not let you change this inbox.")
         await self._host.store.notification(key, row_id)
         await self._host.store.mark(key, (row_id,), MARKS[request.match_info["mark"]])
+        # Read again: a row that already stood there is not among the changed ones.
         row = await self._host.store.notification(key, row_id)
         return web.json_response({"notification": render_notification(row)})
 

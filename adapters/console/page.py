@@ -26,6 +26,7 @@ class Page:
 
     def __init__(self, *, door: Door) -> None:
         self._door = door
+        # A table of names instead of joining paths: nothing outside can be asked for.
         self._files = {path.name: path for path in (FOLDER / "static").iterdir()}
 
     async def index(self, request: web.Request) -> web.Response:
@@ -75,6 +76,7 @@ class Page:
 def _html(name: str, *, status: int = 200, message: str = "") -> web.Response:
     text = (FOLDER / "templates" / name).read_text(encoding="utf-8")
     shown = f'<p class="error" role="alert">{escape(message)}</p>' if message else ""
+    # Only our own sentences are shown here, and escaped all the same.
     text = text.replace(MESSAGE_SLOT, shown)
     return web.Response(status=status, text=text, content_type="text/html")
 

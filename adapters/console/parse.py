@@ -89,6 +89,7 @@ def parse_number(name: str, text: str | None, *, default: int, most: int) -> int
     """
     if text is None:
         return default
+    # isdecimal alone would take Arabic digits, and int() a thousand of them.
     if not (text.isascii() and text.isdecimal() and len(text) <= 18):
         raise InvalidInput(f"{name} must be a number.", fields={name: "not a number"})
     return min(int(text), most)
@@ -96,6 +97,7 @@ def parse_number(name: str, text: str | None, *, default: int, most: int) -> int
 
 def parse_message(body: MessageBody, ask: Ask) -> InboundSignal:
     """Build a user message; type and tag are forced, whatever was sent (signals.md M1)."""
+    # A transient message would be answered and then be gone from the history.
     spec = body.spec("type", "tag_name", "transient", *ROUTING) | {
         "type": "user",
         "tagName": "user",
@@ -156,6 +158,7 @@ def event_key(ask: Ask, body_id: str | None, *kind: str) -> str | None:
     given = body_id if ask.idempotency is None else parse_id("Idempotency-Key", ask.idempotency)
     if given is None:
         return None
+    # Escaped, so that no two lists of ids join to the same text (PB-049).
     parts = (ask.key.resource_id, ask.key.thread_id, *kind, given)
     return ":".join(("api", *(escape_part(part) for part in parts)))
 

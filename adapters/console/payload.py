@@ -37,6 +37,7 @@ def _short(problem: ValueError) -> str:
 
 
 def _check_values(read: dict[str, Any]) -> None:
+    # A list of our own instead of recursion: the depth is the sender's to choose.
     waiting: deque[Any] = deque([read])
     count = 0
     while waiting:
@@ -52,8 +53,10 @@ def _check_values(read: dict[str, Any]) -> None:
 
 
 def _check_scalar(value: Any) -> None:
+    # NUL ends a text early in C libraries and is refused by some databases.
     if isinstance(value, str) and "\0" in value:
         raise InvalidInput("The body holds a NUL character.")
+    # 1e999 is well-formed JSON and reads as infinity.
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidInput("The body holds a number that is not finite.")
     if isinstance(value, int) and not -INTEGER_MAX <= value < INTEGER_MAX:

@@ -56,6 +56,7 @@ class PlansApi:
         """Approve or reject a plan; the second to come is told who was first."""
         token = plan_of(request)
         body = parse_body(DecisionBody, await read_object(request))
+        # Read first: an unknown plan is 404 before policy is asked.
         suspension = await self._host.store.suspension(token)
         ask = ask_of(request, suspension.key, caller)
         await admit(self._gate, parse_decision(body, token, ask))

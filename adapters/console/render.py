@@ -10,6 +10,7 @@ from core.runs.run import Call, Run
 from core.threads.thread import HistoryRow, Thread
 
 Json = dict[str, Any]
+# Who runs a thread, and how often it was tried, is nobody's business outside.
 LEASE_FIELDS = {"owner", "epoch", "lease_until", "attempts", "not_before", "abort_run_id"}
 ENVELOPE = ("id", "type", "tagName", "attributes", "metadata")
 
@@ -23,6 +24,7 @@ def render_thread(thread: Thread) -> Json:
 def render_row(row: HistoryRow) -> Json:
     """Return a row of history: its parts, and its signal's envelope (signals.md C7)."""
     message = row.message
+    # The envelope is stored under metadata; outside, each finds it under its own name.
     envelope = message.metadata.get("signal") if message.role == "signal" else None
     shown = message.model_dump(mode="json", by_alias=True, exclude={"metadata"}, exclude_none=True)
     return {
@@ -40,6 +42,7 @@ def render_history(rows: Sequence[HistoryRow], *, after: int, limit: int) -> Jso
     return {
         "messages": [render_row(row) for row in rows],
         "last": last,
+        # A full page may be the last one: then the next is empty, and ends it.
         "next": last if len(rows) == limit else None,
     }
 
@@ -59,6 +62,7 @@ def render_call(call: Call) -> Json:
 def render_plan(suspension: Suspension) -> Json:
     """Return a suspension as a plan: its text, its state in the API's words, and who decided."""
     plan = suspension.plan
+    # Inside a suspension is waiting, for people a plan is pending (gateway.md).
     pending = suspension.state is SuspensionState.WAITING
     shown = suspension.model_dump(
         mode="json",

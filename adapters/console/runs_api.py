@@ -56,6 +56,7 @@ class RunsApi:
         """Answer a paused call."""
         run_id = parse_id("runId", request.match_info["run"])
         body = parse_body(ResumeBody, await read_object(request))
+        # Read first: an unknown run is 404 before policy is asked.
         await self._host.store.run(run_id)
         admission = await admit(self._gate, parse_resume(body, run_id, caller))
         return web.json_response({"resumed": True, "runId": run_id, **(admission.detail or {})})

@@ -70,6 +70,7 @@ class Door:
             Unauthenticated: neither, or a wrong one.
             Forbidden: a session's write that did not come from our own page.
         """
+        # Who shows a token means it: a wrong one is told, whatever cookie rides along.
         shown = request.headers.get("Authorization")
         if shown is not None:
             return self._bearer(shown, request.headers.get(ACTOR_HEADER))
@@ -133,6 +134,7 @@ class Door:
 
     def give_cookie(self, request: web.Request, response: web.Response, session: Session) -> None:
         """Put the session's cookie on an answer; `Secure` where the page came over TLS."""
+        # Behind a proxy only the page's own Origin tells that people came over TLS.
         secure = request.secure or request.headers.get("Origin", "").startswith("https://")
         response.set_cookie(
             self.cookie, session.id, path="/", httponly=True, samesite="Strict", secure=secure
@@ -153,12 +155,14 @@ class Door:
         return known or Person(id=actor, platform=actor.partition(":")[0])
 
     def _check_near(self, request: web.Request) -> None:
+        # With a token to show, proxies are welcome: they are why it is set.
         if self.asks_for_token:
             return
         if was_forwarded(request.headers) or not is_loopback(request.remote):
             raise Forbidden(THIS_MACHINE_ONLY)
 
     def _check_origin(self, request: web.Request) -> None:
+        # Browsers leave Origin out of plain reads of one's own; where it is, it must be ours.
         if request.method in READS and "Origin" not in request.headers:
             return
         self.check_page(request)
@@ -177,6 +181,7 @@ def is_origin(origin: str | None, hosts: Iterable[str]) -> bool:
         parts = urlsplit(origin or "")
     except ValueError:
         return False
+    # Origin has no path and no user; compared as a whole, so none can hide there.
     bare = f"{parts.scheme}://{parts.netloc}" == (origin or "").lower()
     return bare and parts.scheme in {"http", "https"} and is_served(parts.netloc, hosts)
 
@@ -207,10 +212,12 @@ def was_forwarded(headers: Iterable[str]) -> bool:
 
 def matches(shown: str, tokens: Iterable[SecretStr]) -> bool:
     """Compare with each token in constant time."""
+    # Digests are of one length, and every token is compared, so time tells nothing.
     digest = sha256(shown.encode("utf-8", "surrogateescape")).digest()
     found = [
         hmac.compare_digest(digest, sha256(token.get_secret_value().encode()).digest())
         for token in tokens
+        # A token that was set to nothing must not open the door to nothing.
         if token.get_secret_value()
     ]
     return any(found)

@@ -96,6 +96,7 @@ class People:
         known = self.find(text)
         if known is not None:
             return known
+        # An id that is not known may not be taken by writing it down as a name.
         if ":" in text:
             raise InvalidInput("Nobody here has that id.", fields={"person": "unknown"})
         guest = guest_named(text)
@@ -125,6 +126,7 @@ def guest_named(text: str) -> Person:
 
 def clean_name(text: str) -> str:
     """Return a name without control, format and bidi characters, at most `NAME_MAX` long."""
+    # Look-alike forms fold into one, so that two names that look the same are the same.
     normal = unicodedata.normalize("NFKC", text)
     shown = (
         " " if unicodedata.category(character) in {"Cc", "Zl", "Zp"} else character

@@ -59,6 +59,7 @@ class SignalsApi:
         """End the thread's run, if it has one."""
         key = thread_of(request)
         await read_body(request)
+        # Nothing to stop is an answer; no such thread is a mistake.
         await self._host.store.thread(key)
         stop = InboundAbort(
             resource_id=key.resource_id, thread_id=key.thread_id, sender=caller.person

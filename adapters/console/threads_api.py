@@ -55,6 +55,7 @@ class ThreadsApi:
         if not self._permit(caller.person):
             raise NotAllowed("Policy does not let you change threads here.")
         self._check_agent(body.agent_id)
+        # Only what was named changes; null clears a title.
         changes = body.model_dump(exclude_unset=True)
         agent_id = body.agent_id or self._host.default_agent_id
         thread = await self._host.store.save_thread(key, changes, agent_id)
