@@ -18,6 +18,7 @@ from core.conversation import Inbound
 from core.ids import thread_key
 from core.notifications.inbox import Inbox
 from core.ports.adapter import Admission, Gate
+from core.ports.model import Model
 from core.runtime import Runtime, RuntimeOptions
 from core.stores.memory import MemoryStore
 from core.testing import Say, ScriptedModel
@@ -44,6 +45,7 @@ class Setup:
     """What a test wants of its console."""
 
     script: Iterable[Say] = ()
+    model: Model | None = None
     token: str | None = None
     local_token: str | None = TOKEN
     talk: tuple[str, ...] = EVERYONE
@@ -156,7 +158,7 @@ def _runtime(setup: Setup) -> Runtime:
     agent = Agent(
         id="helper",
         name="Helper",
-        model=ScriptedModel(script=list(setup.script)),
+        model=setup.model or ScriptedModel(script=list(setup.script)),
         tools=("clock", "write_plan", "submit_plan", "write_note"),
     )
     policy = _policy(setup)
