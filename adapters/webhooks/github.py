@@ -28,6 +28,7 @@ _OBJECTS = {
     "pull_request": "pull_request",
     "pull_request_review": "pull_request",
     "pull_request_review_comment": "pull_request",
+    "pull_request_review_thread": "pull_request",
 }
 """Events about one numbered thing, and where in the payload it stands."""
 _ALERTS = frozenset(
@@ -55,6 +56,7 @@ def verify(secrets: Sequence[SecretStr], headers: Mapping[str, str], body: bytes
 
     Only SHA-256 counts; a header of any other form is refused, and so is an empty list of secrets.
     """
+    # A full match: with `$` a newline at the end would pass.
     form = _SIGNATURE_FORM.fullmatch(_header(headers, SIGNATURE))
     if form is None:
         return False
@@ -71,6 +73,7 @@ def parse(headers: Mapping[str, str], body: bytes) -> Parsed:
         InvalidInput: the body is not JSON at all.
     """
     payload = Payload.from_bytes(_json_of(headers, body))
+    # Headers are not signed: the event's name must not become a path, a key or a line of its own.
     name = _header(headers, "X-GitHub-Event")
     if not _NAME_FORM.fullmatch(name):
         return Parsed(event="")
@@ -128,6 +131,7 @@ def _workflow_run(facts: _Facts) -> OutsideEvent:
     branch, pull_request = _branch(facts, run), run.first("pull_requests").number("number")
     workflow = run.text("name") or facts.payload.text("workflow", "name") or "workflow"
     prefix = f"github:{facts.repo}:{_key_part(branch)}:{_key_part(workflow)}:"
+    # A run for a pull request may carry the name of the default branch of its fork.
     on_default = pull_request is None and branch == facts.payload.text(
         "repository", "default_branch"
     )
@@ -152,11 +156,12 @@ def _numbered(facts: _Facts) -> OutsideEvent:
     thing = Payload(facts.payload.at(place))
     number = thing.number("number")
     if number is None:
+        # Without a number there is no object to group by, but it did happen.
         return _generic(facts)
     detail = Payload(facts.payload.at("comment") or facts.payload.at("review"))
     url = detail.text("html_url", limit=500) or thing.text("html_url", limit=500)
     done = "merged" if facts.action == "closed" and thing.at("merged") is True else facts.action
-    what = f"{facts.name.replace('_', ' ')} {done} by {facts.sender}"
+    what = f"{facts.name} {done} by {facts.sender}".replace("_", " ")
     said = thing.text("title")
     body = detail.text("body")
     return OutsideEvent(
@@ -249,6 +254,7 @@ def _key_part(text: str) -> str:
 
 
 def _json_of(headers: Mapping[str, str], body: bytes) -> bytes:
+    # A hook may be set to send forms; the signature covers the form's own bytes.
     kind = _header(headers, "Content-Type").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return body

@@ -107,6 +107,7 @@ class WebhooksAdapter:
             source=source.name,
             events=parsed.events,
         )
+        # Nothing to keep means nothing to claim: a ping may come as often as it likes.
         if not inbound.events:
             return web.json_response({"threads": 0}, status=202)
         return await self._admit(inbound)
@@ -126,6 +127,7 @@ class WebhooksAdapter:
 
 async def _read(request: web.Request, limit: int) -> bytes | None:
     """Read the body, or None as soon as it is longer than the limit."""
+    # The announced length is only a promise: what comes is counted as well.
     if (request.content_length or 0) > limit:
         return None
     body = bytearray()
@@ -138,6 +140,7 @@ async def _read(request: web.Request, limit: int) -> bytes | None:
 
 def _delivery_id(source: Source, headers: Mapping[str, str], body: bytes) -> str:
     """Return the delivery's id; without a proper one, the body itself names it."""
+    # Any other scheme's id is a stranger's word, however well this body is signed.
     named = headers.get(source.delivery, "")
     if _DELIVERY_FORM.fullmatch(named):
         return named

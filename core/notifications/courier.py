@@ -112,6 +112,7 @@ class Courier:
         seen: set[tuple[str, str, bool]] = set()
         for _ in range(_MOST_ROUNDS):
             due = await self._store.due(BATCH)
+            # A row that stays due, such as one on hold, must not be met twice in one pass.
             rows = [row for row in due if (row.thread_id, row.id, row.decided) not in seen]
             if not rows:
                 break
@@ -123,11 +124,13 @@ class Courier:
     async def _dispatch(self, rows: list[Notification], now: datetime, done: Dispatched) -> None:
         key = rows[0].key
         try:
+            # Raises when the agent is gone, before anything of the group is told (DI13).
             self._policies(rows[0].agent_id)
             group = Group(rows=tuple(rows), active=await is_active(self._store, key), now=now)
             await self._inbox.decide_pending([row for row in rows if not row.decided])
             for telling, told in await self._planned(group):
                 done.note(telling, await self._teller.tell(told, telling))
+        # The store's trouble is no fault of the rows: no attempt is counted.
         except StoreUnavailable as error:
             log.warning("courier.left_for_later", thread=str(key), error=str(error))
         except InterlockError as error:
@@ -186,6 +189,7 @@ class Courier:
         opening = present_opening(windows, group.now)
         if waiting and opening is not None and not await self._is_closed(opening, group):
             return [(await self._digest(rows, opening, group), rows)]
+        # Too late, or this window was told by another courier: never a second digest (PB-079).
         if waiting:
             await self._miss(waiting, windows, group)
         return await self._plain([row for row in rows if row not in waiting], group)
@@ -212,6 +216,7 @@ class Courier:
         reason = None
         for instant in sorted({row.summary_at for row in rows if row.summary_at is not None}):
             opening = opening_at(windows, instant)
+            # Within the grace and yet here: the window is closed, so nothing was missed.
             if opening is None or instant >= group.now - GRACE:
                 continue
             log.warning("digest.missed", thread=group.first.thread_id, opening=str(instant))

@@ -26,6 +26,7 @@ def slot_instant(day: date, slot: time, zone: tzinfo) -> datetime:
     """
     local = datetime.combine(day, slot.replace(fold=0, tzinfo=None))
     before = (local - _utc_offset(local, zone)).replace(tzinfo=UTC)
+    # A slot that does not exist comes back from UTC as another hour: it lies in a gap.
     if before.astimezone(zone).replace(tzinfo=None) == local:
         return before
     return _end_of_gap(before, zone)
@@ -108,6 +109,7 @@ def _end_of_gap(before: datetime, zone: tzinfo) -> datetime:
 
     `before` was reckoned with the offset from before the gap, so it lies behind its end.
     """
+    # A gap may be a whole day long: Samoa left one out in 2011.
     low, high = before - _DAY, before
     after = high.astimezone(zone).utcoffset()
     while high - low > timedelta(seconds=1):

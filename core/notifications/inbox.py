@@ -119,6 +119,7 @@ class Inbox:
         recorded = await self._store.record(options.ingress_key, rows)
         if recorded.duplicate:
             return [remembered(row) for row in recorded.rows]
+        # Looked at once: what the first event wakes must not change what the second one meets.
         active = await is_active(self._store, key)
         return [await self._settle(row, options.routing, active=active) for row in recorded.rows]
 
@@ -182,6 +183,7 @@ class Inbox:
     ) -> NotificationResult:
         now = self._clock.now()
         judged = await self._judge(row, _verdict(row, decision, deliver_at=now))
+        # It was seen, or grew, between storing and judging: whoever did that goes on with it.
         if judged is None:
             return await self._as_it_is(row, decision)
         accepted = await self._teller.tell(

@@ -29,6 +29,7 @@ def absorb(row: Notification, event: Notification, now: datetime) -> Notificatio
         "coalesced_count": row.coalesced_count + 1,
         "updated_at": now,
     }
+    # Two rows without a key are not the same fact: None equals nothing here.
     same_fact = row.dedupe_key is not None and row.dedupe_key == event.dedupe_key
     if not same_fact:
         changes |= _related(row, event)

@@ -117,6 +117,7 @@ async def _asked(policy: DeliveryPolicy, context: PolicyContext) -> Rule | None:
 
 
 def _listed(policy: DeliveryPolicy, record: Notification) -> Rule | None:
+    # Only keys that were written down count; a source may be named like a method (NI4).
     by_source = policy.sources.get(record.source)
     if by_source is not None:
         return by_source

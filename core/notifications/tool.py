@@ -130,6 +130,7 @@ class InboxTool:
         }
 
     async def _send(self, row: Notification, now: datetime) -> bool:
+        # The same key as the courier's: whoever is first tells it, the other finds nothing.
         accepted = await self._store.tell(tell_fully(row, full_signal(row, now)))
         return accepted is not None and accepted.action != "discard"
 
@@ -151,6 +152,7 @@ def inbox_tool(store: NotificationStore) -> Tool:
 def _own_thread(request: InboxRequest, context: ToolContext) -> ThreadKey:
     if context.thread is None:
         raise InvalidInput("there is no thread here, so there is no inbox")
+    # The model names what it read somewhere: another thread is not its to open (IT1).
     if request.thread_id not in (None, "", context.thread.thread_id):
         raise InvalidInput("only the inbox of this thread can be read: leave threadId out")
     return context.thread

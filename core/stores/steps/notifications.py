@@ -92,6 +92,7 @@ def tell(tables: Tables, telling: Telling, now: datetime) -> Accepted | None:
         return None
     accepted = accept(tables, telling.request, now)
     if accepted.action == "discard":
+        # Its key was claimed a moment ago; kept, it would answer every later attempt.
         _forget(tables, telling.request.event_key)
         return accepted
     for row in rows:
@@ -200,6 +201,7 @@ def _keep(tables: Tables, row: Notification, now: datetime) -> Notification:
     known = tables.notifications.get(row.thread_id, row.id)
     if known is not None:
         return known
+    # First what it clears, then what it joins: good news must not merge into the bad news it ends.
     row = _clear(tables, row, now)
     twin = _twin(tables, row)
     if twin is not None:
@@ -233,6 +235,7 @@ def _clear(tables: Tables, row: Notification, now: datetime) -> Notification:
 
 def _twin(tables: Tables, row: Notification) -> Notification | None:
     """Return the oldest pending row of the same thread and source with the same key."""
+    # The same fact is the closer relation, so it is looked for first.
     for column in ("dedupe_key", "coalesce_key"):
         value = getattr(row, column)
         if value is None:
@@ -282,6 +285,7 @@ def _tellable(tables: Tables, telling: Telling) -> list[Notification]:
     found = [_find(tables, key, one) for one in dict.fromkeys(telling.notification_ids)]
     pending = [row for row in found if row is not None and row.status is _PENDING]
     if telling.summary:
+        # A row that grew since is undecided again: it waits for its own verdict.
         return [row for row in pending if row.decided]
     return [row for row in pending if full_key(row) == telling.request.event_key]
 

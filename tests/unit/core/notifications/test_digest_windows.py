@@ -37,6 +37,7 @@ async def cards(house):
 async def test_low_news_waits_for_the_window_and_then_comes_as_one(house):
     for summary in ("one", "two"):
         await house.notify(priority="low", summary=summary)
+        await house.clock.advance(timedelta(seconds=1))
     assert (await house.pass_(hours=5, minutes=59)).signals == []
     done = await house.pass_(minutes=1)
     (card,) = await cards(house)
