@@ -1,6 +1,7 @@
 """SlackAdapter: its settings and its life; what it does is in the modules beside it."""
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from adapters.slack.samples import samples
 from adapters.slack.sockets import SocketMode
 from core.clock import Clock
 from core.conversation import Card, Conversation, Receipt
+from core.facts import FactStore
 from core.ports.adapter import Delivery, Gate, Handler
 
 API_URL = "https://slack.com/api/"
@@ -57,6 +59,7 @@ class SlackAdapter:
         clock: Clock,
         participates: Participates = nowhere,
         session: aiohttp.ClientSession | None = None,
+        facts: FactStore | None = None,
     ) -> None:
         """Put the parts together; nothing is contacted yet.
 
@@ -67,6 +70,7 @@ class SlackAdapter:
             participates: says whether a conversation is one of ours, so that a message in it
                 needs no mention; asked for top-level messages too (`mention = false`).
             session: the HTTP session to use; without one the adapter opens and closes its own.
+            facts: where who we are is remembered over restarts.
         """
         self._settings = settings
         self._client = SlackClient(
@@ -74,7 +78,12 @@ class SlackAdapter:
         )
         self._clock = clock
         self._errands = Errands()
-        self._identity = Identity(ask=lambda: self._client.call("auth.test"), clock=clock)
+        self._identity = Identity(
+            ask=lambda: self._client.call("auth.test"),
+            clock=clock,
+            facts=facts,
+            name=_fact_name(settings.bot_token),
+        )
         self._names = NameBook(client=self._client, clock=clock)
         self._poster = Poster(client=self._client)
         self._bolt = self._make_bolt(gate, participates)
@@ -111,6 +120,10 @@ class SlackAdapter:
     def handlers(self) -> list[Handler]:
         """Return one sample of everything the adapter takes."""
         return samples()
+
+    async def prepare(self) -> None:
+        """Know again who we are, before the first request is served."""
+        await self._identity.recall()
 
     async def run(self) -> None:
         """Learn who we are and stay connected, until cancelled."""
@@ -165,6 +178,13 @@ class SlackAdapter:
         card = delivery.payload
         if not isinstance(card, Card) or not card.note:
             return delivery
+        # A decision is stored under its id at once; the name is looked up when there is time.
         names = await self._names.names(_PERSON.findall(card.note))
         note = _PERSON.sub(lambda person: names.get(person[0], person[0]), card.note)
         return replace(delivery, payload=card.model_copy(update={"note": note}))
+
+
+def _fact_name(token: SecretStr) -> str:
+    """Name what is remembered by its token: another token may be another app."""
+    digest = hashlib.sha256(token.get_secret_value().encode()).hexdigest()
+    return f"slack.identity.{digest[:16]}"

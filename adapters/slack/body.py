@@ -38,6 +38,7 @@ def read_json(raw: bytes) -> Json:
     try:
         value = from_json(raw, allow_inf_nan=False)
     except (ValueError, RecursionError):
+        # Without its cause: the parser quotes what it stumbled over.
         raise InvalidInput("the body is not readable JSON") from None
     if not isinstance(value, dict):
         raise InvalidInput("the body is not a JSON object")

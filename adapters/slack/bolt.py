@@ -69,9 +69,11 @@ class Bolt:
             client=self._client.web,
             authorize=_authorizing(self._identity, self._client.token),
             process_before_response=True,
+            # Ours has verified the raw bytes; these would parse first or answer unsigned requests.
             request_verification_enabled=False,
             ssl_check_enabled=False,
             url_verification_enabled=False,
+            # What we said ourselves ends in `parse`, where a test can see it.
             ignoring_self_events_enabled=False,
         )
         _listen(app, self._desk)
@@ -128,6 +130,7 @@ async def refuse(error: Exception) -> "BoltResponse":
     """Answer an error: 503, so that Slack sends it again."""
     from slack_bolt import BoltResponse
 
+    # Never a 200: whatever failed, the event is not stored, and Slack has it still.
     log.warning("slack.not_taken", **describe(error))
     return BoltResponse(status=503, body="", headers={"Retry-After": RETRY_AFTER})
 

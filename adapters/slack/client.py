@@ -48,6 +48,7 @@ class SlackClient:
         if self._web is None:
             from slack_sdk.web.async_client import AsyncWebClient
 
+            # Made here and not at construction: a session wants a running loop.
             self._session = self._session or aiohttp.ClientSession()
             self._web = AsyncWebClient(
                 token=self.token,
@@ -55,6 +56,7 @@ class SlackClient:
                 timeout=TIMEOUT,
                 session=self._session,
                 logger=vendor_logger(),
+                # The default handler repeats a post after a connection error (reliability.md 0.4).
                 retry_handlers=[],
             )
         return self._web
@@ -98,6 +100,7 @@ class SlackClient:
             cursor = (answer.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return
+        # Not found among thousands is no proof that it is not there: do not post on a guess.
         raise DeliveryError(f"{method}: {channel} has too many messages to look through")
 
     async def _once(self, method: str, **request: Any) -> Json:

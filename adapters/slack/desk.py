@@ -74,14 +74,17 @@ class Desk:
         if not parse.is_ours(body, bot):
             log.warning("slack.foreign_event", team=body.get("team_id"), ours=bot.team)
             return
+        # Somebody speaks or a profile changed: nothing is asked of Slack before the answer.
         self._learn_name(body, bot.team)
         heard = parse.message(body, bot=bot, name_of=self._means.names.cached)
         if heard is None or not await self._is_for_us(heard):
             return
         said = heard.inbound
         admission = await self._means.gate.admit(said)
-        user = str(body["event"]["user"])
-        self._tell(said.conversation, user, admission.answer)
+        event = body["event"]
+        # Slack hides a private line in a thread that nobody has answered in yet.
+        place = said.conversation if event.get("thread_ts") else parse.place(bot, event["channel"])
+        self._tell(place, str(event["user"]), admission.answer)
         if admission.outcome == "accepted":
             self._warm(said.sender.id)
 
@@ -95,6 +98,7 @@ class Desk:
         press = interactions.press(payload, bot=bot, name_of=self._means.names.cached)
         if press is None:
             return
+        # A modal must be the first thing after a click: its trigger lives three seconds.
         if press.verb == "reject":
             await self._in_time(self._ask_reason(press))
         else:
@@ -126,6 +130,7 @@ class Desk:
 
     async def _ask_reason(self, press: Press) -> None:
         try:
+            # Later than this the trigger is dead, and waiting would only delay the way out.
             async with asyncio.timeout(OPEN):
                 await self._means.client.call(
                     "views.open",
@@ -139,6 +144,7 @@ class Desk:
 
     async def _decide(self, press: Press) -> None:
         inbound = press.stop() if press.verb == "stop" else press.decision()
+        # Told in `finally`: also when the gate failed after the click was answered.
         answer: str | None = NOT_STORED
         try:
             admission = await self._means.gate.admit(inbound)
@@ -186,6 +192,7 @@ def _inbound_of(command: Command) -> Any:
         direct=command.direct,
         metadata={"channel": command.conversation.channel, "command": command.verb},
     )
+    # An `ask` without a question is no message; its sender gets the help.
     wanted = command.verb == "stop" or (command.verb == "ask" and command.rest)
     return parse.inbound(spoken) if wanted else None
 

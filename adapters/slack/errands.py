@@ -26,6 +26,7 @@ class Errands:
         """Start a task; its failure is logged, whoever waits for it may see it too."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
+        # The loop itself holds tasks weakly: without this set one may vanish half-way.
         task.add_done_callback(self._done)
         return task
 
@@ -61,6 +62,7 @@ class Errands:
 
 def describe(problem: BaseException) -> dict[str, Any]:
     """Return a problem for the log: its type and where it arose; its text may quote a body."""
+    # Frames without their variables, and no text: either may hold what people wrote.
     frames = traceback.extract_tb(problem.__traceback__)[-3:]
     where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
     return {"error": type(problem).__name__, "where": where}

@@ -50,6 +50,7 @@ def translate(method: str, problem: Exception) -> DeliveryError:
 
     if isinstance(problem, SlackApiError):
         return _refused(method, problem)
+    # No connection, so not a byte of the message has left.
     if isinstance(problem, aiohttp.ClientConnectorError | aiohttp.InvalidURL):
         return DeliveryError(f"{method}: Slack cannot be reached ({problem})")
     if isinstance(problem, TimeoutError):
@@ -68,11 +69,13 @@ def _refused(method: str, problem: Exception) -> DeliveryError:
     response = getattr(problem, "response", None)
     status = int(getattr(response, "status_code", 0) or getattr(response, "status", 0) or 0)
     code = error_code(problem)
+    # A 429 did nothing, so it is never uncertain.
     if status == 429 or code in LIMITED:
         wait = _retry_after(getattr(response, "headers", None) or {})
         return DeliveryError(f"{method}: Slack asks to wait {wait:g} s", retry_after=wait)
     if code in PERMANENT:
         return DeliveryError(f"{method}: Slack refused it: {code}{_why(response)}", permanent=True)
+    # A server error may come after the message was stored.
     if status >= 500 or not code:
         return DeliveryError(f"{method}: Slack answered status {status}", uncertain=True)
     return DeliveryError(f"{method}: Slack refused it: {code}")

@@ -37,8 +37,10 @@ class Ingress:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Verify, read and hand over one request; never logs a body."""
+        # Slack never compresses; a bomb would block the loop before its signature is checked.
         if request.headers.get("Content-Encoding", "identity").lower() != "identity":
             return web.Response(status=415)
+        # A request that cannot be genuine is not worth reading.
         if timestamp_of(request.headers, now=self._clock.now()) is None:
             return _refuse("timestamp")
         raw = await _read_raw(request)
@@ -58,6 +60,7 @@ class Ingress:
 
         if body.get("type") == "url_verification":
             return web.Response(text=str(body.get("challenge", "")))
+        # A retry is a normal delivery; only the key of an event makes it a duplicate (PB-001).
         headers = {name: request.headers[name] for name in _RETRIES if name in request.headers}
         if headers:
             log.info("slack.retry", reason=headers.get("X-Slack-Retry-Reason"))
@@ -75,6 +78,7 @@ async def _read_raw(request: web.Request) -> bytes | None:
     Raises:
         HTTPRequestTimeout: it did not arrive in time.
     """
+    # What is announced is refused unread; what is not announced, while it is read.
     if (request.content_length or 0) > MOST_BYTES:
         return None
     raw = bytearray()

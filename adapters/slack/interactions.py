@@ -91,6 +91,7 @@ def press(payload: Json, *, bot: Bot, name_of: NameOf = nameless) -> Press | Non
     channel = container.get("channel_id") or _dict(payload, "channel").get("id")
     if found is None or not user.get("id") or not channel:
         return None
+    # A click on a private message has no `message`; its container still names the place.
     ts = str(container.get("message_ts") or "")
     card = CardPlace(token=found["token"], channel=channel, ts=ts, root=_root(payload, ts))
     return Press(
@@ -120,6 +121,7 @@ def submission(payload: Json, *, bot: Bot, name_of: NameOf = nameless) -> Press 
     if view.get("callback_id") != REJECT_VIEW or card is None or not user.get("id"):
         return None
     return Press(
+        # A modal is submitted once; when storing failed, the same view may be sent again.
         event_key=f"slack:{bot.team}:view:{view.get('id')}",
         verb="reject",
         card=card,
@@ -137,6 +139,7 @@ def command(form: Json, *, bot: Bot, name_of: NameOf = nameless) -> Command | No
         return None
     verb, _, rest = str(form.get("text") or "").strip().partition(" ")
     return Command(
+        # A command has no event id and no ts; its trigger is issued once.
         event_key=f"slack:{bot.team}:command:{form.get('trigger_id')}",
         verb=verb.lower(),
         rest=rest.strip(),

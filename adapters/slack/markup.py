@@ -53,6 +53,7 @@ def _outside_code(
     closer = ""
     for line in text.split("\n"):
         fence = _FENCE.match(line)
+        # Inside a fence only its own kind of line, at least as long, ends it.
         if closer:
             yield code(line)
             ends = fence and line.strip() == fence[1] and fence[1].startswith(closer)
@@ -103,6 +104,7 @@ def _mrkdwn_line(line: str) -> str:
 
 
 def _mrkdwn_prose(text: str) -> str:
+    # Bold is marked apart, or the single asterisks it becomes would be read as italics.
     text = _BOLD.sub(rf"{_BOLD_MARK}\1{_BOLD_MARK}", text)
     text = _STRUCK.sub(r"~\1~", _ITALIC.sub(r"_\1_", text))
     return _LINK.sub(_mrkdwn_link, text).replace(_BOLD_MARK, "*")

@@ -26,6 +26,7 @@ def render_reject_view(card: CardPlace) -> Json:
             {
                 "type": "input",
                 "block_id": REASON_BLOCK,
+                # Required, it would keep people from rejecting without a reason.
                 "optional": True,
                 "label": _plain("What should change?"),
                 "element": {

@@ -44,6 +44,7 @@ class NameBook:
         person = f"slack:{escape_part(team)}:{escape_part(user_id)}"
         self._entries[person] = (name, self._clock.monotonic() + LIFETIME)
         self._entries.move_to_end(person)
+        # A big workspace changes profiles all day; the oldest entries make room (PB-082).
         while len(self._entries) > MOST:
             self._entries.popitem(last=False)
 
@@ -77,6 +78,7 @@ class NameBook:
             try:
                 answer = await self._client.read("users.info", user=user)
             except DeliveryError as exc:
+                # Inside a 429 no name is asked for at all; other errors concern one person only.
                 self._closed_until = self._clock.monotonic() + (exc.retry_after or 0)
                 log.info("slack.name_unknown", person=person, error=str(exc))
                 return

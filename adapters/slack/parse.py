@@ -126,6 +126,7 @@ def _is_spoken(event: Json, bot: Bot) -> bool:
         event.get("type") in ("app_mention", "message")
         and (event.get("subtype") or "") in _SPOKEN
         and complete
+        # Two bots that answer each other never end.
         and not by_bot
         and not event.get("hidden")
     )
@@ -134,7 +135,9 @@ def _is_spoken(event: Json, bot: Bot) -> bool:
 def _spoken(body: Json, event: Json, bot: Bot, name_of: NameOf) -> Spoken:
     channel, ts = event["channel"], event["ts"]
     direct = event.get("channel_type") == "im" or channel.startswith("D")
+    # A DM is flat unless its person opened a thread in it; a channel gets a thread per mention.
     root = event.get("thread_ts") or ("-" if direct else ts)
+    # In a shared channel the event is ours but its author may be of another workspace.
     team = event.get("user_team") or event.get("source_team") or event.get("team") or bot.team
     return Spoken(
         event_key=f"{PLATFORM}:{bot.team}:{channel}:{ts}",
@@ -163,6 +166,7 @@ def _queued(text: str) -> tuple[str, bool]:
 
 
 def _instant(ts: str) -> datetime | None:
+    # A ts names a message and is never computed with; here it only tells the time.
     with contextlib.suppress(ValueError, OverflowError, OSError):
         return datetime.fromtimestamp(float(ts), UTC)
     return None

@@ -5,6 +5,8 @@ the missing one and none is posted twice (reliability.md, stage 6).
 """
 
 import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.client import SlackClient
@@ -35,16 +37,13 @@ class Poster:
         if isinstance(delivery.payload, Notice) and delivery.payload.to:
             return await self._tell(delivery.conversation, delivery.payload)
         parts = render(delivery.payload)
-        several = len(parts) > 1 or (delivery.receipt is not None and _may_be_several(delivery))
-        existing = await self._existing(delivery) if several else {}
-        if delivery.receipt is not None:
-            existing[0] = delivery.receipt.message_id
-        receipts = [
-            await self._put(delivery, index, part, existing.get(index))
-            for index, part in enumerate(parts)
-        ]
+        existing = await self._existing(delivery) if _may_be_several(delivery, parts) else {}
+        first = await self._put(delivery, _Numbered(0, parts[0]), existing.get(0))
+        for index, part in enumerate(parts[1:], start=1):
+            numbered = _Numbered(index, part, head=first.message_id)
+            await self._put(delivery, numbered, existing.get(index))
         await self._drop(delivery, [existing[index] for index in existing if index >= len(parts)])
-        return receipts[0]
+        return first
 
     async def find(self, delivery: Delivery) -> Receipt | None:
         """Look an entry up; found only when all its parts are there, else `send` completes it.
@@ -86,25 +85,33 @@ class Poster:
         return await self.tell(conversation, user, notice.text)
 
     async def _existing(self, delivery: Delivery) -> dict[int, str]:
-        """Return the ts of each part that is already there."""
+        """Return the ts of each part that is already there.
+
+        A new message's parts are known by its entry, those of an edited one by its first message:
+        an edit is an entry of its own.
+        """
         place = delivery.conversation
         found: dict[int, str] = {}
         async for message in self._client.messages(place.channel, place.root):
-            part = _part_of(message, delivery.entry_id)
+            part = _part_of(message, delivery)
             if part is not None:
+                # Should a part be there twice after all, the first one counts from now on.
                 found.setdefault(part, str(message["ts"]))
         return found
 
-    async def _put(self, delivery: Delivery, index: int, part: Part, ts: str | None) -> Receipt:
-        if ts is not None and delivery.receipt is None:
-            return Receipt(message_id=ts, channel=delivery.conversation.channel)
-        method = "chat.postMessage" if ts is None else "chat.update"
-        arguments = _arguments(delivery, index, part)
-        if ts is None:
-            arguments |= {"thread_ts": _thread(delivery.conversation)}
-            arguments |= {"unfurl_links": False, "unfurl_media": False}
+    async def _put(self, delivery: Delivery, part: "_Numbered", ts: str | None) -> Receipt:
+        channel, edited = delivery.conversation.channel, delivery.receipt
+        if edited is not None and part.index == 0:
+            ts = edited.message_id
+        if ts is not None and edited is None:
+            return Receipt(message_id=ts, channel=channel)
+        content = {"channel": channel, "text": part.part.text, "blocks": list(part.part.blocks)}
         point("slack.before_post")
-        answer = await self._client.call(method, ts=ts, **arguments)
+        if ts is not None:
+            # Metadata is left out: Slack keeps what the message was posted with.
+            answer = await self._client.call("chat.update", ts=ts, **content)
+        else:
+            answer = await self._client.call("chat.postMessage", **content, **_new(delivery, part))
         point("slack.after_post")
         return Receipt(message_id=str(answer["ts"]), channel=str(answer["channel"]))
 
@@ -115,29 +122,46 @@ class Poster:
                 await self._client.call("chat.delete", channel=delivery.conversation.channel, ts=ts)
 
 
-def _may_be_several(delivery: Delivery) -> bool:
-    return delivery.payload.kind == "reply"
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """One part and its place; `head` is the ts of the first part, once that is there."""
+
+    index: int
+    part: Part
+    head: str | None = None
 
 
-def _arguments(delivery: Delivery, index: int, part: Part) -> Json:
+def _may_be_several(delivery: Delivery, parts: Sequence[Part]) -> bool:
+    # An edited reply may once have had more parts; a first post looks only if it has several.
+    return len(parts) > 1 or (delivery.receipt is not None and delivery.payload.kind == "reply")
+
+
+def _new(delivery: Delivery, part: _Numbered) -> Json:
+    """Return what only a new message carries: thread, metadata, and no previews of links."""
+    payload = {"entry_id": delivery.entry_id, "part": part.index}
     return {
-        "channel": delivery.conversation.channel,
-        "text": part.text,
-        "blocks": list(part.blocks),
+        "thread_ts": _thread(delivery.conversation),
+        "unfurl_links": False,
+        "unfurl_media": False,
         "metadata": {
             "event_type": EVENT_TYPE,
-            "event_payload": {"entry_id": delivery.entry_id, "part": index},
+            "event_payload": payload | ({"head": part.head} if part.head else {}),
         },
     }
 
 
 def _thread(conversation: Conversation) -> str | None:
+    # An empty thread_ts is refused (vercel/chat#268), so a flat place sends none at all.
     return None if conversation.root == "-" else conversation.root
 
 
-def _part_of(message: Any, entry_id: str) -> int | None:
+def _part_of(message: Mapping[str, Any], delivery: Delivery) -> int | None:
     metadata = message.get("metadata") or {}
     payload = metadata.get("event_payload") or {}
-    if metadata.get("event_type") != EVENT_TYPE or payload.get("entry_id") != entry_id:
+    if metadata.get("event_type") != EVENT_TYPE:
         return None
-    return int(payload.get("part") or 0)
+    if delivery.receipt is None:
+        ours = payload.get("entry_id") == delivery.entry_id
+    else:
+        ours = payload.get("head") == delivery.receipt.message_id
+    return int(payload.get("part") or 0) if ours else None

@@ -65,6 +65,7 @@ def render_card(card: Card) -> Part:
     """Return a plan or question with its state; it has buttons only while it waits."""
     title = _line(card.title) or "A plan"
     body = split_markdown(escape_markdown(card.body), SECTION, size=utf16_size)
+    # Fifty blocks are the limit of a message; header, note and buttons need the rest.
     shown, hidden = body[:MOST_SECTIONS], body[MOST_SECTIONS:]
     blocks = [_header(title), *map(_section, shown)]
     if hidden:
@@ -111,6 +112,7 @@ def _mrkdwn_section(text: str) -> Json:
 
 
 def _context(text: str) -> Json:
+    # Cut after escaping: an entity is five characters to Slack.
     short = cut(escape(text), CONTEXT, size=utf16_size)
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": short}]}
 

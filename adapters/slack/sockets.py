@@ -48,6 +48,7 @@ class SocketMode:
                 await self._watch(client)
             finally:
                 self.connected = False
+                # The SDK connects in an endless loop of its own; it must not race the new client.
                 connecting.cancel()
                 await client.close()
             log.warning("slack.socket_rebuilt")
@@ -72,6 +73,7 @@ class SocketMode:
             if connected != self.connected:
                 log.info("slack.socket", connected=connected)
             self.connected = connected
+            # Slack swaps the socket every few hours: gone for a moment is not dead yet.
             if connected:
                 alive_at, patience = self._clock.monotonic(), GRACE
             await self._clock.sleep(WATCH)

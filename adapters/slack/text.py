@@ -26,6 +26,7 @@ def read_text(raw: str, *, bot_user: str) -> str:
     The bot's own mention is left out; other people stay ids (`@U123`), which are what a model
     must write to reach them (cases PB-010).
     """
+    # Tokens first: what a person typed as &lt;@U1&gt; must not become one by decoding.
     spelled = _TOKEN.sub(lambda token: _spell(token[1], bot_user), _clean(raw))
     return "\n".join(_decode(line).strip(" \t") for line in spelled.split("\n")).strip()
 
@@ -36,6 +37,7 @@ def read_message(event: Json, *, bot_user: str) -> str:
     parts = [text or read_text(_blocks_text(event), bot_user=bot_user)]
     for attachment in _dicts(event.get("attachments")):
         forwarded = attachment.get("is_share") or attachment.get("is_msg_unfurl")
+        # Previews of links are attachments as well, and say nothing their author wrote.
         if forwarded or not text:
             parts.append(_read_attachment(attachment, bot_user))
     parts += [f"[file: {_clean(_file_name(file))}]" for file in _dicts(event.get("files"))]
@@ -55,6 +57,7 @@ def _clean(text: str) -> str:
 def _spell(token: str, bot_user: str) -> str:
     target, _, label = token.partition("|")
     kind, name = target[:1], target[1:]
+    # Every message to us would begin with it, and the model knows who it is.
     if target == f"@{bot_user}":
         return " "
     if kind == "@":

@@ -43,4 +43,5 @@ def is_genuine(headers: CIMultiDictProxy[str], raw: bytes, *, secret: bytes, now
 
 def _only(values: Sequence[str], shape: re.Pattern[str]) -> str | None:
     """Return the one value of a header when there is one and it has its shape."""
+    # Two values of one header: a proxy and we might each believe a different one.
     return values[0] if len(values) == 1 and shape.fullmatch(values[0]) else None

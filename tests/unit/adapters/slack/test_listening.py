@@ -85,6 +85,7 @@ async def test_a_refused_person_is_told_privately(tmp_path):
         await stage.slack.say("U0003", "C0001", MENTION)
         [told] = await eventually(lambda: stage.slack.journal.entries("ephemeral"))
         assert (told["user"], told["text"]) == ("U0003", "You may not talk to me here.")
+        assert told["thread_ts"] is None
 
 
 async def test_over_a_socket_an_envelope_is_acknowledged_only_once_kept(tmp_path):

@@ -69,11 +69,13 @@ async def test_an_edit_makes_the_message_equal_to_the_new_text(tmp_path):
     async with scene(tmp_path) as stage:
         place = at("C0001", await thread(stage))
         receipt = await stage.adapter.send(reply_to(place, LONG))
-        edit = reply_to(place, Reply(text="short"), receipt=receipt)
+        edit = reply_to(place, Reply(text="short"), entry_id="entry_2", receipt=receipt)
         assert (await stage.adapter.send(edit)).message_id == receipt.message_id
         shown = [seen for seen in await stage.slack.messages("C0001") if seen.get("bot_id")]
         assert [seen["blocks"][0]["text"] for seen in shown] == ["short"]
-        await stage.adapter.send(reply_to(place, LONG, receipt=receipt))
+        again = reply_to(place, LONG, entry_id="entry_3", receipt=receipt)
+        await stage.adapter.send(again)
+        await stage.adapter.send(again)
         shown = [seen for seen in await stage.slack.messages("C0001") if seen.get("bot_id")]
         assert len(shown) == 2
 
