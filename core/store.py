@@ -3,13 +3,16 @@
 from typing import Protocol
 
 from core.approvals.store import ApprovalStore
+from core.facts import FactStore
 from core.notifications.store import NotificationStore
 from core.outbox.store import OutboxStore
 from core.runs.store import RunStore
 from core.threads.store import ThreadStore
 
 
-class Store(ThreadStore, RunStore, ApprovalStore, OutboxStore, NotificationStore, Protocol):
+class Store(
+    ThreadStore, RunStore, ApprovalStore, OutboxStore, NotificationStore, FactStore, Protocol
+):
     """Everything durable; each method is one atomic step (architecture.md 5)."""
 
     async def aclose(self) -> None:

@@ -53,6 +53,8 @@ async def serve(settings: Settings, announce: Callable[[int], None]) -> None:
     application = build_application(gateway.routes, lambda: _readiness(gateway, health))
     stop = asyncio.Event()
     _on_signals(stop)
+    for item in gateway.adapters:
+        await item.prepare()
     try:
         async with serving(application, settings.server.host, settings.server.port) as port:
             await asyncio.to_thread(token_file.write)

@@ -264,6 +264,7 @@ def _slack(settings: Settings, runtime: Runtime, gate: PoliteGate) -> list[Any]:
         gate=gate,
         clock=runtime.clock,
         participates=_participates(runtime),
+        facts=runtime.store,
     )
     runtime.adapters[slack.platform] = slack
     return [slack]

@@ -8,6 +8,7 @@ from core.approvals.store import SuspensionFilter
 from core.approvals.suspension import Decision, Suspension
 from core.clock import Clock, SystemClock
 from core.conversation import Conversation, Receipt
+from core.facts import Fact
 from core.faults import point
 from core.ids import ThreadKey
 from core.notifications.notification import Notification, NotificationStatus, Window
@@ -253,6 +254,19 @@ class TableStore:
     async def outbox(self, thread_id: str | None = None, limit: int = 100) -> list[OutboxEntry]:
         """See OutboxStore."""
         return await self._read(lambda t: posting.outbox(t, thread_id, limit))
+
+    # Facts
+
+    async def fact(self, name: str) -> dict[str, Any] | None:
+        """See FactStore."""
+        found = await self._read(lambda t: t.facts.get(name))
+        return None if found is None else found.value
+
+    async def learn(self, name: str, value: dict[str, Any]) -> None:
+        """See FactStore."""
+        await self._write(
+            "learn", lambda t, now: t.facts.put(Fact(name=name, value=value, learned_at=now))
+        )
 
     # Notifications
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from core.approvals.suspension import Suspension
+from core.facts import Fact
 from core.notifications.notification import Notification, Window
 from core.outbox.entry import OutboxEntry
 from core.records import Record
@@ -93,6 +94,7 @@ MAIL = Spec(
     columns=("lane", "agent_id"),
     indexes=(),
 )
+FACTS = Spec(name="facts", record=Fact, key=("name",))
 HISTORY = Spec(
     name="history",
     record=HistoryRow,
@@ -188,6 +190,7 @@ SPECS: tuple[Spec[Any], ...] = (
     BINDINGS,
     CALLS,
     DOCUMENTS,
+    FACTS,
     HISTORY,
     INGRESS,
     MAIL,
@@ -213,6 +216,7 @@ class Tables:
     runs: Table[Run]
     calls: Table[Call]
     documents: Table[Document]
+    facts: Table[Fact]
     suspensions: Table[Suspension]
     outbox: Table[OutboxEntry]
     notifications: Table[Notification]

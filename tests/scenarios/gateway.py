@@ -103,6 +103,10 @@ class GatewayProcess:
         await eventually(lambda: process.poll() is not None, within=within)
         assert process.returncode == -signal.SIGKILL, self.log.read_text()[-2000:]
 
+    def add_environment(self, more: Mapping[str, str]) -> None:
+        """Add to what the next start will find in its environment."""
+        self._environment.update(more)
+
     def limit_files(self, *, bytes_at_most: int | None) -> None:
         """Let no file of the running process grow beyond this; None lifts the limit."""
         assert self._process is not None
