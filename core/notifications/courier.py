@@ -39,7 +39,7 @@ BATCH = 100
 HOLD = timedelta(seconds=10)
 """How long a held row is put off while its thread is active, before it is looked at again."""
 MOST_PER_DIGEST = 5_000
-_MOST_ROUNDS = 20
+_MOST_ROUNDS = 50
 _MISSED = "missed-digest"
 
 
@@ -116,6 +116,8 @@ class Courier:
             rows = [row for row in due if (row.thread_id, row.id, row.decided) not in seen]
             if not rows:
                 break
+            # What a crash left undecided comes first, so that a summary has all of it.
+            rows = [row for row in rows if not row.decided] or rows
             seen.update((row.thread_id, row.id, row.decided) for row in rows)
             for group in _grouped(rows):
                 await self._dispatch(group, now, done)

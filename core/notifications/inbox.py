@@ -195,8 +195,8 @@ class Inbox:
         """Keep the row for a summary; one that is due now and above low is told at once (NI6)."""
         now = self._clock.now()
         summary_at = decision.summary_at or now
-        urgent = row.priority.rank >= Priority.HIGH.rank
-        if not urgent and summary_at <= now:
+        # A high one always has its own; a low one is left to the courier, who asks again.
+        if row.priority is Priority.MEDIUM and summary_at <= now:
             summary_at = await summary_slot(self._store, row.key, now)
         verdict = _verdict(row, decision, deliver_at=decision.deliver_at)
         judged = await self._judge(row, replace(verdict, summary_at=summary_at))

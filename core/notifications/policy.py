@@ -109,6 +109,7 @@ async def _asked(policy: DeliveryPolicy, context: PolicyContext) -> Rule | None:
     try:
         answer = policy.decide(context)
         return await answer if inspect.isawaitable(answer) else answer
+    # The function is the user's own: it may raise anything, and is named in the error.
     except Exception as error:
         raise PolicyFailed(
             f"the delivery policy raised {type(error).__name__} on notification "

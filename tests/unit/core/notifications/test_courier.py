@@ -61,6 +61,14 @@ async def test_many_low_rows_are_one_summary():
     assert await house.store.due() == []
 
 
+async def test_what_a_crash_left_undecided_is_still_one_summary():
+    house = House()
+    rows = tuple(a_row(id=f"n{number}", priority="low") for number in range(250))
+    await house.store.record("github:1", rows)
+    done = await house.pass_(seconds=1)
+    assert [signal.contents for signal in done.signals] == ["github: 250"]
+
+
 async def test_a_summary_with_more_than_low_news_wakes_the_thread():
     rule = {"action": "summarize", "summary_at": NOW + timedelta(minutes=1)}
     house = House(policy=DeliveryPolicy(default=rule))
