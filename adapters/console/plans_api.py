@@ -6,11 +6,20 @@ from aiohttp import web
 
 from adapters.console.bodies import DecisionBody
 from adapters.console.exchange import Route, admit, ask_of, read_object
-from adapters.console.parse import Caller, parse_body, parse_decision, parse_id, parse_number
+from adapters.console.parse import (
+    Caller,
+    event_key,
+    parse_body,
+    parse_decision,
+    parse_id,
+    parse_number,
+)
 from adapters.console.ports import Host
-from adapters.console.render import render_plan
+from adapters.console.render import Json, render_plan
+from adapters.console.replies import Replies
 from core.approvals.store import SuspensionFilter
 from core.approvals.suspension import SuspensionKind, SuspensionState
+from core.conversation import InboundDecision
 from core.errors import InvalidInput
 from core.ports.adapter import Gate
 
@@ -25,6 +34,7 @@ class PlansApi:
     def __init__(self, *, host: Host, gate: Gate) -> None:
         self._host = host
         self._gate = gate
+        self._replies = Replies()
 
     def routes(self) -> list[Route]:
         """Return the routes of this part."""
@@ -59,8 +69,13 @@ class PlansApi:
         # Read first: an unknown plan is 404 before policy is asked.
         suspension = await self._host.store.suspension(token)
         ask = ask_of(request, suspension.key, caller)
-        await admit(self._gate, parse_decision(body, token, ask))
-        return web.json_response(render_plan(await self._host.store.suspension(token)))
+        key = event_key(ask, body.id, "decision", token, caller.person.id)
+        decision = parse_decision(body, token, ask)
+        return web.json_response(await self._replies.once(key, lambda: self._decide(decision)))
+
+    async def _decide(self, decision: InboundDecision) -> Json:
+        await admit(self._gate, decision)
+        return render_plan(await self._host.store.suspension(decision.token))
 
 
 def plan_of(request: web.Request) -> str:

@@ -3,11 +3,20 @@
 from aiohttp import web
 
 from adapters.console.bodies import ResumeBody
-from adapters.console.exchange import Route, admit, read_object
+from adapters.console.exchange import Route, admit, ask_of, read_object
 from adapters.console.inbox_api import parse_choices
-from adapters.console.parse import Caller, parse_body, parse_id, parse_number, parse_resume
+from adapters.console.parse import (
+    Caller,
+    event_key,
+    parse_body,
+    parse_id,
+    parse_number,
+    parse_resume,
+)
 from adapters.console.ports import Host
-from adapters.console.render import render_call, render_run
+from adapters.console.render import Json, render_call, render_run
+from adapters.console.replies import Replies
+from core.conversation import InboundResume
 from core.ports.adapter import Gate
 from core.runs.run import RunStatus
 from core.runs.store import RunFilter
@@ -21,6 +30,7 @@ class RunsApi:
     def __init__(self, *, host: Host, gate: Gate) -> None:
         self._host = host
         self._gate = gate
+        self._replies = Replies()
 
     def routes(self) -> list[Route]:
         """Return the routes of this part."""
@@ -57,6 +67,12 @@ class RunsApi:
         run_id = parse_id("runId", request.match_info["run"])
         body = parse_body(ResumeBody, await read_object(request))
         # Read first: an unknown run is 404 before policy is asked.
-        await self._host.store.run(run_id)
-        admission = await admit(self._gate, parse_resume(body, run_id, caller))
-        return web.json_response({"resumed": True, "runId": run_id, **(admission.detail or {})})
+        run = await self._host.store.run(run_id)
+        ask = ask_of(request, run.key, caller)
+        key = event_key(ask, body.id, "resume", run_id, caller.person.id)
+        inbound = parse_resume(body, run_id, caller)
+        return web.json_response(await self._replies.once(key, lambda: self._resume(inbound)))
+
+    async def _resume(self, inbound: InboundResume) -> Json:
+        admission = await admit(self._gate, inbound)
+        return {"resumed": True, "runId": inbound.run_id, **(admission.detail or {})}

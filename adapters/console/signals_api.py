@@ -7,13 +7,15 @@ from adapters.console.bodies import MessageBody, NotificationBody, SignalBody
 from adapters.console.exchange import Route, admit, ask_of, read_body, read_object, thread_of
 from adapters.console.parse import (
     Caller,
+    event_key,
     parse_body,
     parse_message,
     parse_notification,
     parse_signal,
 )
 from adapters.console.ports import Host
-from adapters.console.render import render_accepted
+from adapters.console.render import Json, render_accepted
+from adapters.console.replies import Replies
 from adapters.console.threads_api import THREAD
 from core.conversation import InboundAbort, InboundSignal
 from core.ports.adapter import Gate
@@ -25,6 +27,7 @@ class SignalsApi:
     def __init__(self, *, host: Host, gate: Gate) -> None:
         self._host = host
         self._gate = gate
+        self._replies = Replies()
 
     def routes(self) -> list[Route]:
         """Return the routes of this part."""
@@ -64,8 +67,12 @@ class SignalsApi:
         stop = InboundAbort(
             resource_id=key.resource_id, thread_id=key.thread_id, sender=caller.person
         )
+        reply_key = event_key(ask_of(request, key, caller), None, "abort", caller.person.id)
+        return web.json_response(await self._replies.once(reply_key, lambda: self._stop(stop)))
+
+    async def _stop(self, stop: InboundAbort) -> Json:
         admission = await admit(self._gate, stop)
-        return web.json_response({"aborted": bool((admission.detail or {}).get("aborted"))})
+        return {"aborted": bool((admission.detail or {}).get("aborted"))}
 
     async def _take(self, inbound: InboundSignal) -> web.Response:
         admission = await admit(self._gate, inbound)

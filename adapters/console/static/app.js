@@ -166,10 +166,17 @@ async function loadThreads() {
   }
 }
 
-function poll() {
+async function poll() {
   if (document.hidden || !app.state) return;
-  loadThreads();
+  await loadThreads();
   if (app.state.head) refresh(["head", "plans", "inbox"]);
+  else await joinOnceMade();
+}
+
+/** Somebody else may have begun the conversation that is open here: then follow it too. */
+async function joinOnceMade() {
+  const { key, head } = app.state;
+  if (!head && !isNew(key)) await open(key);
 }
 
 // ---- what goes out ---------------------------------------------------------------------------------------------

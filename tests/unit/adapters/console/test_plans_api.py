@@ -104,3 +104,17 @@ async def test_plans_are_listed_by_status_thread_and_kind(tmp_path):
 async def test_a_crooked_list_is_400(query):
     async with open_desk() as desk:
         assert (await desk.call("GET", f"/api/v1/plans?{query}")).status == 400
+
+
+async def test_the_same_decision_sent_again_gets_the_first_outcome(tmp_path):
+    async with open_desk(Setup(script=[*PLAN_SCRIPT, DONE], plans=tmp_path)) as desk:
+        await desk.say("plan it")
+        path = f"/api/v1/plans/{(await desk.pending_plan())['id']}/decision"
+        body = {"action": "approved"}
+        first = await desk.call("POST", path, body, Idempotency_Key="once")
+        await desk.runtime.idle()
+        again = await desk.call("POST", path, body, Idempotency_Key="once")
+        assert (first.status, again.status) == (200, 200)
+        assert first.body == again.body
+        named = {"Idempotency_Key": "once", "X_Interlock_Actor": "console:local:bob"}
+        assert (await desk.call("POST", path, body, **named)).status == 409

@@ -123,6 +123,14 @@ async def test_a_stop_ends_the_run_and_a_second_finds_nothing():
         assert [first.body, second.body] == [{"aborted": True}, {"aborted": False}]
 
 
+async def test_the_same_stop_sent_again_gets_the_first_outcome():
+    async with open_desk(Setup(script=[Say(gate=asyncio.Event())])) as desk:
+        await desk.call("POST", f"{MAIN}/messages", {"contents": "x"})
+        stops = [await desk.call("POST", f"{MAIN}/abort", Idempotency_Key="once") for _ in range(2)]
+        assert [stop.body for stop in stops] == [{"aborted": True}] * 2
+        assert len(desk.gate.admitted) == 2
+
+
 async def test_a_stop_on_an_unknown_thread_is_404():
     async with open_desk() as desk:
         assert (await desk.call("POST", f"{MAIN}/abort")).status == 404
