@@ -252,3 +252,5 @@ class Receipt(Record):
 
     message_id: str
     channel: str | None = None
+    root: str | None = None
+    """Set where people can answer below the message: their answers come under this root."""

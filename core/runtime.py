@@ -1,11 +1,10 @@
 """The runtime: the one object a gateway or a script holds: agents, store, what runs them."""
 
 from collections.abc import Iterable, Mapping
-from contextvars import Token
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -37,6 +36,9 @@ from core.tools.builtin import clock as clock_tool
 from core.tools.builtin import write_note, write_plan
 from core.tools.tool import Folders, Tool
 from core.tools.toolset import build_toolset
+
+if TYPE_CHECKING:
+    from contextvars import Token
 
 log = structlog.get_logger(__name__)
 PROGRAM = Person(id="api:program", name="the program", platform="api")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 from pydantic import SecretStr
@@ -15,6 +15,7 @@ from adapters.models.registry import ModelRegistry, ModelSettings
 from adapters.stores.sqlite import SqliteSettings, SqliteTransactor, version_warning
 from adapters.webhooks import WebhooksAdapter, WebhookSettings
 from core.agent import Agent
+from core.conversation import Conversation
 from core.errors import InvalidConfig
 from core.ids import ThreadKey
 from core.notifications.courier import Courier
@@ -27,7 +28,6 @@ from core.notifications.tool import inbox_tool
 from core.notifications.windows import ConversationWindows
 from core.runs.chunks import Chunk
 from core.runtime import Runtime, RuntimeOptions
-from core.store import Store
 from core.stores.table_store import TableStore
 from core.threads.subscription import Subscription as ThreadSubscription
 from core.tools.tool import Folders
@@ -37,6 +37,9 @@ from gateway.config import Settings, SubscriptionSection
 from gateway.gate import GatewayGate, PoliteGate
 from gateway.policy import Policy
 from gateway.scheduler import Chore, CronSchedule
+
+if TYPE_CHECKING:
+    from core.store import Store
 
 TICK = timedelta(seconds=2)
 PURGE = timedelta(hours=1)
@@ -147,7 +150,7 @@ async def wire(settings: Settings, local_token: SecretStr | None) -> Gateway:
         permit=lambda person: policy.may_talk(person, None),
     )
     runtime.adapters[console.platform] = console
-    living = _slack(settings, runtime, PoliteGate(gate))
+    living = _slack(settings, runtime, PoliteGate(gate), policy)
     hooks = WebhooksAdapter(webhooks, gate=gate)
     return Gateway(
         settings=settings,
@@ -241,7 +244,7 @@ def _notifications(
     return inbox, courier
 
 
-def _slack(settings: Settings, runtime: Runtime, gate: PoliteGate) -> list[Any]:
+def _slack(settings: Settings, runtime: Runtime, gate: PoliteGate, policy: Policy) -> list[Any]:
     bot_token = settings.secrets.get("SLACK_BOT_TOKEN")
     if bot_token is None:
         return []
@@ -263,15 +266,18 @@ def _slack(settings: Settings, runtime: Runtime, gate: PoliteGate) -> list[Any]:
         ),
         gate=gate,
         clock=runtime.clock,
-        participates=_participates(runtime),
+        participates=_participates(runtime, policy),
         facts=runtime.store,
     )
     runtime.adapters[slack.platform] = slack
     return [slack]
 
 
-def _participates(runtime: Runtime) -> Any:
-    async def participates(conversation: Any) -> bool:
+def _participates(runtime: Runtime, policy: Policy) -> Any:
+    async def participates(conversation: Conversation) -> bool:
+        channel = policy.channel(conversation)
+        if channel is not None and not channel.mention:
+            return True
         return await runtime.store.binding(conversation.key) is not None
 
     return participates

@@ -56,7 +56,7 @@ class Poster:
         existing = await self._existing(delivery)
         if not existing.keys() >= set(range(len(render(delivery.payload)))):
             return None
-        return Receipt(message_id=existing[0], channel=delivery.conversation.channel)
+        return _receipt(existing[0], delivery)
 
     async def tell(
         self,
@@ -104,7 +104,7 @@ class Poster:
         if edited is not None and part.index == 0:
             ts = edited.message_id
         if ts is not None and edited is None:
-            return Receipt(message_id=ts, channel=channel)
+            return _receipt(ts, delivery)
         content = {"channel": channel, "text": part.part.text, "blocks": list(part.part.blocks)}
         point("slack.before_post")
         if ts is not None:
@@ -113,7 +113,7 @@ class Poster:
         else:
             answer = await self._client.call("chat.postMessage", **content, **_new(delivery, part))
         point("slack.after_post")
-        return Receipt(message_id=str(answer["ts"]), channel=str(answer["channel"]))
+        return _receipt(str(answer["ts"]), delivery)
 
     async def _drop(self, delivery: Delivery, surplus: list[str]) -> None:
         """Delete parts that an edited text no longer needs; gone already is as good."""
@@ -165,3 +165,10 @@ def _part_of(message: Mapping[str, Any], delivery: Delivery) -> int | None:
     else:
         ours = payload.get("head") == delivery.receipt.message_id
     return int(payload.get("part") or 0) if ours else None
+
+
+def _receipt(ts: str, delivery: Delivery) -> Receipt:
+    """Name the message; one at top level is the root of what people answer below it."""
+    place = delivery.conversation
+    root = ts if place.root == "-" and delivery.receipt is None else None
+    return Receipt(message_id=ts, channel=place.channel, root=root)

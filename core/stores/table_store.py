@@ -241,7 +241,7 @@ class TableStore:
 
     async def sent(self, entry_id: str, receipt: Receipt) -> None:
         """See OutboxStore."""
-        await self._write("sent", lambda t, _: posting.sent(t, entry_id, receipt))
+        await self._write("sent", lambda t, now: posting.sent(t, entry_id, receipt, now))
 
     async def retry_at(self, entry: OutboxEntry, error: str) -> None:
         """See OutboxStore."""

@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from tests.loopback.model.client import LoopbackModel
+from tests.loopback.slack.client import LoopbackSlack
 from tests.scenarios.gateway import AGENT, POLICY, SECRET, GatewayProcess
 from tests.support import eventually
 
@@ -135,3 +136,29 @@ async def test_a_ping_is_answered_and_kept_nowhere(
     body = {"zen": "Keep it logically awesome.", "hook_id": 1}
     assert await deliver(gateway, "ping", body) in (200, 202)
     assert (await gateway.get(f"{OPS}/inbox"))[0] == 404
+
+
+async def test_a_channel_hears_of_it_and_answers_below_come_back(
+    tmp_path: Path, slack: LoopbackSlack, model: LoopbackModel
+) -> None:
+    config = (
+        AGENT
+        + POLICY
+        + '\n[[subscriptions]]\ntopic = "github:acme/app"\nto = "slack:T0001:C0001"\n'
+    )
+    environment = {
+        **model.environment(),
+        **slack.environment(),
+        "GITHUB_WEBHOOK_SECRET": SECRET,
+    }
+    await model.script("The build is broken; shall I look?", "Looking.")
+    async with GatewayProcess(tmp_path, environment=environment, config=config) as running:
+        await slack.set_target(f"{running.url}/slack/events")
+        assert await deliver(running, "workflow_run", workflow_run("failure")) == 202
+        [post] = await slack.until(slack.posts)
+        assert (post["channel"], post.get("thread_ts")) == ("C0001", None)
+        await slack.say("U0002", "C0001", "yes, please", thread_ts=post["ts"])
+        answer = (await slack.until(lambda: len(slack.posts()) == 2 and slack.posts()))[1]
+        assert answer["thread_ts"] == post["ts"]
+        assert "yes, please" in model.prompts()[1]
+        assert "The build is broken" in str(model.requests()[1]["messages"])

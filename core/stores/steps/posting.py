@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from core.conversation import Conversation, Outgoing, Receipt
 from core.outbox.entry import ATTEMPT_LIMIT, REPLY_EXPIRY, EntryState, OutboxEntry
 from core.stores.tables import Query, Tables
-from core.threads.thread import Thread
+from core.threads.thread import Binding, Thread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +83,31 @@ def claim(
     return None
 
 
-def sent(tables: Tables, entry_id: str, receipt: Receipt) -> None:
-    """Close the entry: the platform has it."""
+def sent(tables: Tables, entry_id: str, receipt: Receipt, now: datetime) -> None:
+    """Close the entry: the platform has it.
+
+    What was posted at top level becomes a further conversation of its thread, so that an answer
+    below it comes back (architecture.md 4, Thread).
+    """
     entry = tables.outbox.get(entry_id)
-    if entry is not None:
-        tables.outbox.put(
-            entry.model_copy(update={"state": EntryState.SENT, "receipt": receipt, "error": None})
+    if entry is None:
+        return
+    tables.outbox.put(
+        entry.model_copy(update={"state": EntryState.SENT, "receipt": receipt, "error": None})
+    )
+    thread = tables.threads.get(entry.thread_id)
+    if receipt.root is None or entry.conversation.root == receipt.root or thread is None:
+        return
+    place = entry.conversation.model_copy(update={"root": receipt.root})
+    if tables.bindings.get(place.key) is None:
+        tables.bindings.put(
+            Binding(
+                address=place.key,
+                conversation=place,
+                resource_id=thread.resource_id,
+                thread_id=thread.thread_id,
+                created_at=now,
+            )
         )
 
 

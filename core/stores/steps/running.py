@@ -1,12 +1,10 @@
 """Running: what an owner does next, and the committed steps of a run."""
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.approvals.card import compose_card
 from core.approvals.suspension import Suspension
-from core.conversation import Conversation
-from core.messages import Message
 from core.runs.run import Call, CallState, Phase, Run, RunStatus
 from core.runs.store import Answer, Drained, Ending, Outcome, Step, Work
 from core.signals.storage import to_row
@@ -24,6 +22,10 @@ from core.stores.steps.posting import Post, enqueue
 from core.stores.tables import Query, Tables
 from core.threads.lease import Lease
 from core.threads.thread import EPOCH, Lane, Mail, Thread, ThreadState
+
+if TYPE_CHECKING:
+    from core.conversation import Conversation
+    from core.messages import Message
 
 
 def next_run(tables: Tables, lease: Lease, fresh_run_id: str, now: datetime) -> Work | None:
