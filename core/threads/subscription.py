@@ -12,7 +12,7 @@ from core.ids import ThreadKey, new_id
 C = TypeVar("C")
 KEPT_CHUNKS = 2_000
 """Chunks remembered per thread for replay."""
-KEPT_THREADS = 1_000
+KEPT_THREADS = 200
 SUBSCRIBER_BUFFER = 4_000
 """Chunks a slow reader may fall behind before it is cut off; it may come back with its cursor."""
 

@@ -64,7 +64,15 @@ def resolve(tables: Tables, token: str, decision: Decision, now: datetime) -> Su
 
 def expire(tables: Tables, limit: int, now: datetime) -> list[Suspension]:
     """Expire what waited too long; the model hears it as a rejection."""
-    overdue = tables.suspensions.find(
+    return [
+        _decide(tables, suspension, _expiry(suspension, now), now)
+        for suspension in overdue(tables, limit, now)
+    ]
+
+
+def overdue(tables: Tables, limit: int, now: datetime) -> list[Suspension]:
+    """Return what waits although its time is over, the oldest first."""
+    return tables.suspensions.find(
         Query(
             equals={"state": "waiting"},
             at_most={"expires_at": now},
@@ -72,7 +80,6 @@ def expire(tables: Tables, limit: int, now: datetime) -> list[Suspension]:
             limit=limit,
         )
     )
-    return [_decide(tables, suspension, _expiry(suspension, now), now) for suspension in overdue]
 
 
 def request_abort(tables: Tables, key: ThreadKey, now: datetime) -> Stopped | None:
