@@ -218,7 +218,8 @@ class Runtime:
 
     async def tick(self) -> None:
         """Find again what a crash, a full store or a passing time left: runs, expiries, replies."""
-        await self.store.expire()
+        for suspension in await self.store.expire():
+            self._decided(suspension)
         await self.dispatcher.reap()
         await self.sender.tick()
 
