@@ -118,16 +118,17 @@ class AgentOptions:
 class Agent:
     """What a bot is: instructions, a model, tools (seed 002).
 
-    `id` or `name` is required, each is the other's default. `model` is a `provider/model` text or a
-    Model; None takes the Runtime's default. `tools` is a list (a text names a built-in tool) or a
-    map from the name that the model sees. `runtime` None leads to the current Runtime.
+    `id` or `name` is required, each is the other's default. `model` is a `provider/model` text or
+    a Model, or a list of these that is tried in order; None takes the Runtime's default. `tools`
+    is a list (a text names a built-in tool) or a map from the name that the model sees. `runtime`
+    None leads to the current Runtime.
     """
 
     id: str = ""
     name: str = ""
     description: str = ""
     instructions: Instructions = ""
-    model: str | Model | None = None
+    model: str | Model | Sequence[str | Model] | None = None
     tools: Sequence[Tool | str] | Mapping[str, Tool] = ()
     default_options: AgentOptions = field(default_factory=AgentOptions)
     memory: Memory = field(default_factory=Memory)

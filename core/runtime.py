@@ -1,6 +1,6 @@
 """The runtime: the one object a gateway or a script holds: agents, store, what runs them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from core.agent import Agent, SignalResult, Target
+from core.approvals.ask_user import ask_user
 from core.approvals.decide import Answering, Decider, MayDecide
 from core.approvals.submit_plan import submit_plan
 from core.approvals.suspension import Suspension
@@ -22,6 +23,7 @@ from core.ports.adapter import Adapter
 from core.ports.model import Model, Models
 from core.ports.runtime import current_runtime
 from core.runs.chunks import Chunk
+from core.runs.fallback import FallbackModel
 from core.runs.limits import Limits
 from core.runs.loop import Equipment, LoopTools
 from core.runs.output import RunOutput
@@ -44,7 +46,7 @@ log = structlog.get_logger(__name__)
 PROGRAM = Person(id="api:program", name="the program", platform="api")
 """The actor of a bare `agent.resume_stream`: the house's own code."""
 BUILTIN_TOOLS: Mapping[str, Tool] = {
-    tool.id: tool for tool in (clock_tool, submit_plan, write_note, write_plan)
+    tool.id: tool for tool in (ask_user, clock_tool, submit_plan, write_note, write_plan)
 }
 
 
@@ -273,6 +275,11 @@ class Runtime:
             raise ModelAuthError(
                 f"agent {agent.id} has no model: set its `model` or INTERLOCK_MODEL"
             )
+        if isinstance(named, Sequence) and not isinstance(named, str):
+            return FallbackModel([self._one_model(agent, item) for item in named])
+        return self._one_model(agent, named)
+
+    def _one_model(self, agent: Agent, named: str | Model) -> Model:
         if not isinstance(named, str):
             return named
         if self.options.models is None:

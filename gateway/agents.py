@@ -51,8 +51,12 @@ def name_models(agents: list[Agent], settings: Settings) -> list[str]:
                 f"agent {agent.id} has no model: set its `model`, or INTERLOCK_MODEL "
                 "(for example openai/gpt-5-mini, or demo)"
             )
-    named = [agent.model or settings.model.default for agent in agents]
-    return [name for name in named if isinstance(name, str)]
+    chains = [_chain(agent.model or settings.model.default) for agent in agents]
+    return [name for chain in chains for name in chain if isinstance(name, str)]
+
+
+def _chain(model: Any) -> list[Any]:
+    return list(model) if isinstance(model, (list, tuple)) else [model]
 
 
 def _from_section(section: AgentSection) -> Agent:

@@ -55,7 +55,8 @@ class AgentSection(Section):
     name: str | None = None
     description: str = ""
     instructions: str | tuple[str, ...] = ""
-    model: str | None = None
+    model: str | tuple[str, ...] | None = None
+    """A list is a fallback chain."""
     tools: tuple[str, ...] = ()
     max_steps: int = Field(default=30, ge=1)
 

@@ -9,6 +9,8 @@ from typing_extensions import override
 
 from core.agent import Agent
 from core.approvals.decide import Answering
+from core.approvals.store import SuspensionFilter
+from core.approvals.suspension import SuspensionState
 from core.conversation import (
     Conversation,
     Inbound,
@@ -77,6 +79,9 @@ class GatewayGate(Gate):
         bound = await self._runtime.store.bind(
             inbound.conversation, _home(inbound.conversation, inbound), agent.id
         )
+        answered = await self._answer_question(bound.key, inbound)
+        if answered is not None:
+            return answered
         spec = {
             "type": "user",
             "contents": inbound.contents,
@@ -93,6 +98,30 @@ class GatewayGate(Gate):
             conversation=bound.conversation,
         )
         return _admitted(await self._runtime.sending.deliver(request))
+
+    async def _answer_question(self, key: ThreadKey, inbound: InboundMessage) -> Admission | None:
+        """Take a plain message as the answer to the one question that waits here, if one does."""
+        asked = await self._runtime.store.suspensions(
+            SuspensionFilter(thread_id=key.thread_id, kind="question", limit=20)
+        )
+        keys = [one.decision.event_key for one in asked if one.decision is not None]
+        if inbound.event_key in keys:
+            return Admission(outcome="duplicate")
+        waiting = [one for one in asked if one.state is SuspensionState.WAITING]
+        if len(waiting) != 1 or not isinstance(inbound.contents, str):
+            return None
+        answering = Answering(
+            suspension=waiting[0],
+            actor=inbound.sender,
+            data=inbound.contents,
+            event_key=inbound.event_key,
+        )
+        try:
+            await self._runtime.decider.answer(answering)
+        except AlreadyDecided:
+            # Somebody answered meanwhile: then this is a message like any other.
+            return None
+        return Admission(outcome="accepted", detail={"answered": waiting[0].token})
 
     async def _stop(self, inbound: InboundStop) -> Admission:
         if not self._policy.may_talk(inbound.sender, inbound.conversation):

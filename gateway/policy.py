@@ -27,8 +27,11 @@ class Policy:
     def may_decide(self, person: Person, suspension: Suspension) -> bool:
         """Say whether this person may decide; the channel's own rule replaces the general one.
 
-        No approvers configured means that nobody can.
+        No approvers configured means that nobody can. A question is not a decision: whoever may
+        talk may answer it.
         """
+        if suspension.kind == "question":
+            return self.may_talk(person, suspension.conversation)
         approve = (*self._approvers(suspension.conversation), *self._dev_ids())
         ids = (person.id, *person.groups)
         return any(matches(pattern, item) for pattern in approve for item in ids)

@@ -1,5 +1,8 @@
 """Cards: how a suspension looks to people, in its present state; pure."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from core.approvals.suspension import Decision, Suspension, SuspensionState
 from core.conversation import Button, Card
 
@@ -56,16 +59,29 @@ def _title(suspension: Suspension) -> str:
         return suspension.plan.title or suspension.plan.path
     if suspension.kind == "plan":
         return "A plan that could not be read"
+    if suspension.kind == "question":
+        return "A question for you"
     return f"{suspension.tool_name} waits for an answer"
 
 
 def _body(suspension: Suspension) -> str:
     if suspension.plan is not None:
         return suspension.plan.body
+    if suspension.kind == "question":
+        return _question(suspension.payload or {})
     if suspension.kind == "plan":
         path = (suspension.payload or {}).get("path", "")
         return f"`{path}` could not be read, so it cannot be approved. Ask for it once more."
     return f"`{suspension.payload}`"
+
+
+def _question(payload: Mapping[str, Any]) -> str:
+    """Return a question as text: people answer it by writing, wherever they are."""
+    lines = [str(payload.get("question", ""))]
+    for option in payload.get("options") or ():
+        about = option.get("description")
+        lines.append(f"- **{option['label']}**{f': {about}' if about else ''}")
+    return "\n".join([*lines, "", "_Answer in this thread._"])
 
 
 def _buttons(suspension: Suspension) -> tuple[Button, ...]:

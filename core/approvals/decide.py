@@ -6,6 +6,7 @@ from typing import Any
 
 import structlog
 
+from core.approvals.ask_user import read_answer
 from core.approvals.store import ApprovalStore, SuspensionFilter
 from core.approvals.submit_plan import read_decision
 from core.approvals.suspension import Decision, Suspension, SuspensionState
@@ -28,6 +29,7 @@ class Answering:
     actor: Person
     data: Any
     ends_run: bool = False
+    event_key: str | None = None
 
 
 class Decider:
@@ -129,10 +131,14 @@ def _decision(answering: Answering, clock: Clock) -> Decision:
         decided_at=clock.now(),
         ends_run=answering.ends_run,
         content_hash=suspension.plan.content_hash if suspension.plan else None,
+        event_key=answering.event_key,
     )
 
 
 def _read(suspension: Suspension, data: Any) -> tuple[str, str | None, Any]:
+    if suspension.kind == "question":
+        # Read on trial, so that an answer of the wrong shape does not burn the pause.
+        read_answer(data)
     if suspension.kind != "plan":
         return "answered", None, data
     decision = read_decision(data)

@@ -34,7 +34,8 @@ class ApprovalStore(Protocol):
     async def resolve(self, token: str, decision: Decision) -> Suspension:
         """Decide once.
 
-        The call gets its resume data, a `resume` entry heads the mailbox, the card's edit enters the
+        The call gets its resume data, a `resume` entry heads the mailbox, the card's edit enters
+        the
 
         outbox; all or nothing.
 

@@ -54,6 +54,8 @@ class Decision(Record):
     ends_run: bool = False
     """Whether the run ends with this answer, without another model call (agent.md M4)."""
     content_hash: str | None = None
+    event_key: str | None = None
+    """The message that was the answer, so that its redelivery is not taken for another message."""
 
 
 class Suspension(Record):

@@ -55,7 +55,7 @@ class GatewayProcess:
             **environment,
         }
         self._process: subprocess.Popen[bytes] | None = None
-        (folder / "interlock.toml").write_text(config)
+        self.configure(config)
 
     @property
     def url(self) -> str:
@@ -102,6 +102,10 @@ class GatewayProcess:
         process = self._process
         await eventually(lambda: process.poll() is not None, within=within)
         assert process.returncode == -signal.SIGKILL, self.log.read_text()[-2000:]
+
+    def configure(self, config: str) -> None:
+        """Write the settings that the next start will find."""
+        (self.folder / "interlock.toml").write_text(config)
 
     def add_environment(self, more: Mapping[str, str]) -> None:
         """Add to what the next start will find in its environment."""

@@ -5,7 +5,7 @@ from typing import Any
 from tests.loopback.model.client import LoopbackModel
 from tests.loopback.model.script import Call, Say
 from tests.loopback.slack.client import LoopbackSlack
-from tests.scenarios.gateway import GatewayProcess
+from tests.scenarios.gateway import AGENT, POLICY, GatewayProcess
 
 MENTION = "<@U0BOT> "
 PLAN = {"path": "docs.md", "content": "# Move the docs\n\n- copy\n- check"}
@@ -210,3 +210,19 @@ async def test_a_socket_carries_the_same_conversation(
     await slack.say("U0001", "C0001", f"{MENTION}hello")
     [post] = await slack.until(slack.posts)
     assert "Hello." in str(post)
+
+
+async def test_a_question_is_answered_by_writing_in_the_thread(
+    slack: LoopbackSlack, model: LoopbackModel, gateway: GatewayProcess
+) -> None:
+    gateway.configure(AGENT.replace('"clock"', '"ask_user"') + POLICY)
+    asking = {"question": "Which branch?", "options": [{"label": "main"}, {"label": "dev"}]}
+    await model.script(Say(calls=[Call(name="ask_user", arguments=asking)]), "Taking main.")
+    await gateway.start()
+    said = await slack.say("U0001", "C0001", f"{MENTION}release it")
+    await slack.until(lambda: any("Which branch?" in str(post) for post in slack.posts()))
+    answer = await slack.say("U0002", "C0001", "main", thread_ts=said["ts"])
+    await slack.until(lambda: any("Taking main." in str(post) for post in slack.posts()))
+    await slack.redeliver(answer["event_ids"][0])
+    assert len(model.requests()) == 2
+    assert '"answer": "main"' in str(model.requests()[1]["messages"][-1]["content"])
