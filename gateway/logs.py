@@ -1,19 +1,13 @@
 """Logs: events as lines, secrets taken out by their shape before anything is written."""
 
 import logging
-import re
 import sys
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import structlog
 
-SHAPES = re.compile(
-    r"xox[abeprs]-[\w-]{8,}|xapp-[\w-]{8,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|sk-[\w-]{12,}"
-    r"|AIza[\w-]{20,}|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}"
-    r"|https://hooks\.slack\.com/\S+|https://discord(?:app)?\.com/api/webhooks/\S+"
-)
-HIDDEN = "[secret]"
+from core.redaction import redact_text
 
 
 def configure_logs(*, pretty: bool, level: str = "INFO") -> None:
@@ -45,7 +39,7 @@ def redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> Ma
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return SHAPES.sub(HIDDEN, value)
+        return redact_text(value)
     if isinstance(value, Mapping):
         return {name: _clean(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -13,6 +13,7 @@ from core.approvals.suspension import SuspensionState
 from core.conversation import Notice
 from core.errors import InterlockError, LeaseLost, StoreUnavailable
 from core.ids import ThreadKey, new_id
+from core.redaction import redact_text
 from core.runs.chunks import Chunk
 from core.runs.guard import Aborted, Guard, Leaving
 from core.runs.loop import Equipment, LoopStore, LoopTools, RunLoop
@@ -134,18 +135,19 @@ class Runner:
     async def _failed(self, lease: Lease, run: Run, problem: BaseException) -> RunStatus:
         error_id = new_id("e")[:10]
         log.error("run.failed", error_id=error_id, exc_info=problem)
-        text = f"I could not finish this: {problem} (error {error_id}). Write again to retry."
+        reason = redact_text(str(problem))
+        text = f"I could not finish this: {reason} (error {error_id}). Write again to retry."
         ending = Ending(
             run_id=run.run_id,
             status=RunStatus.FAILED,
             finish_reason="error",
-            error=str(problem),
+            error=reason,
             error_id=error_id,
             notice=Notice(text=text),
         )
         await self._store.end_run(lease, ending)
         self._shared.committed(run)
-        self._show(run, "error", error=str(problem), errorId=error_id)
+        self._show(run, "error", error=reason, errorId=error_id)
         return RunStatus.FAILED
 
     async def _announce(self, run: Run) -> None:
