@@ -7,10 +7,11 @@ from core.ids import ThreadKey
 from core.runs.run import RunStatus
 from core.runs.store import Ending
 from core.stores.steps.ending import finish
-from core.stores.steps.heads import Fenced, change, fenced, find_thread
+from core.stores.steps.heads import Fenced, change, committed, fenced, find_thread, waiting_mail
+from core.stores.steps.posting import Post, enqueue
 from core.stores.tables import Query, Tables
 from core.threads.lease import Lease
-from core.threads.thread import ATTEMPT_LIMIT, EPOCH, Thread
+from core.threads.thread import ATTEMPT_LIMIT, EPOCH, Lane, Thread, ThreadState
 
 
 def acquire(
@@ -56,7 +57,8 @@ def release_if_drained(tables: Tables, lease: Lease, now: datetime) -> bool:
     held = fenced(tables, lease, now)
     if held.thread.ready and held.thread.not_before <= now:
         return False
-    change(tables, held.thread, now, owner=None, lease_until=EPOCH)
+    # An owner that comes to say goodbye was not interrupted, even if it found nothing to commit.
+    committed(tables, held.thread, now, owner=None, lease_until=EPOCH)
     return True
 
 
@@ -94,9 +96,9 @@ def void_leases(tables: Tables, now: datetime) -> None:
 
 
 def _set_aside(tables: Tables, thread: Thread, now: datetime) -> None:
-    text = (
-        f"I tried this {ATTEMPT_LIMIT} times and was interrupted each time, so I have stopped. "
-        "Write again to let me make another attempt."
+    notice = Notice(
+        text=f"I tried this {ATTEMPT_LIMIT} times and was interrupted each time, so I have "
+        "stopped. Write again to let me make another attempt."
     )
     if thread.run_id is not None and tables.runs.get(thread.run_id) is not None:
         ending = Ending(
@@ -104,7 +106,29 @@ def _set_aside(tables: Tables, thread: Thread, now: datetime) -> None:
             status=RunStatus.FAILED,
             finish_reason="quarantined",
             error="interrupted too often",
-            notice=Notice(text=text),
+            notice=notice,
         )
         thread = finish(tables, Fenced(thread=thread, now=now), ending)
-    change(tables, thread, now, quarantined=True)
+    else:
+        thread = _give_up_start(tables, thread, notice, now)
+    # The last owner may only be slow: without a name on the lease its fence is shut too.
+    change(tables, thread, now, quarantined=True, owner=None, lease_until=EPOCH)
+
+
+def _give_up_start(tables: Tables, thread: Thread, notice: Notice, now: datetime) -> Thread:
+    first = next(iter(waiting_mail(tables, thread, Lane.PENDING, limit=1)), None)
+    post = Post(
+        entry_id=f"quarantine_{thread.thread_id}_{thread.epoch}",
+        payload=notice,
+        conversation=first.reply_to if first else None,
+    )
+    told = enqueue(tables, thread, post, now)
+    return told.model_copy(
+        update={
+            "state": ThreadState.IDLE,
+            "run_id": None,
+            "run_agent_id": None,
+            "abort_run_id": None,
+            "attempts": 0,
+        }
+    )
