@@ -26,10 +26,14 @@ class IfIdle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What the thread is doing: its blocking or reserved run, if any, and whose it is."""
+    """What the thread is doing: its blocking or reserved run, if any, and whose it is.
+
+    `waiting`: no run yet, but mail that the next one will take.
+    """
 
     run_id: str | None = None
     run_agent_id: str | None = None
+    waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,7 @@ def route(situation: Situation, request: Request) -> Route:
     with persist is a discard (S9).
     """
     if situation.run_id is None:
-        chosen = _idle(request)
+        chosen = _idle(request, waiting=situation.waiting)
     elif request.own_turn:
         chosen = _own_turn(request)
     elif situation.run_agent_id == request.agent_id:
@@ -79,7 +83,10 @@ def route(situation: Situation, request: Request) -> Route:
     return chosen
 
 
-def _idle(request: Request) -> Route:
+def _idle(request: Request, *, waiting: bool) -> Route:
+    if request.own_turn and waiting:
+        # Beside that mail it would be folded into the run that mail starts (Q2, Q5).
+        return Route(action="deliver", lane="queued", attributes=request.if_idle.attributes)
     behavior = "wake" if request.own_turn else request.if_idle.behavior
     if behavior == "wake":
         return Route(action="wake", lane="pending", attributes=request.if_idle.attributes)

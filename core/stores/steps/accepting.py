@@ -24,6 +24,7 @@ from core.threads.thread import (
 EVENT_MEMORY = timedelta(days=7)
 """How long an event key is remembered (reliability.md 0.3)."""
 MAILBOX_LIMIT = 1_000
+_SAVABLE = frozenset({"agent_id", "title", "metadata"})
 
 
 def accept(tables: Tables, request: AcceptRequest, now: datetime) -> Accepted:
@@ -33,10 +34,11 @@ def accept(tables: Tables, request: AcceptRequest, now: datetime) -> Accepted:
         Unknown: the thread id belongs to another resource.
         ThreadBlocked: the mailbox is full.
     """
+    # The owner is checked before the key: a stranger must not read an outcome by guessing it.
+    thread = find_thread(tables, request.key) or new_thread(request.key, request.agent_id, now)
     first = _first_outcome(tables, request.event_key)
     if first is not None:
         return first.model_copy(update={"duplicate": True})
-    thread = find_thread(tables, request.key) or new_thread(request.key, request.agent_id, now)
     chosen = route(_situation(thread), _request(request))
     signal = merge_attributes(
         request.signal.model_copy(update={"accepted_at": now}), chosen.attributes
@@ -114,7 +116,7 @@ def _remember(tables: Tables, event_key: str | None, accepted: Accepted, now: da
 
 def _situation(thread: Thread) -> Situation:
     if not thread.active:
-        return Situation()
+        return Situation(waiting=thread.mail > 0)
     return Situation(run_id=thread.run_id, run_agent_id=thread.run_agent_id)
 
 
@@ -170,15 +172,17 @@ def _post(
         if chosen.action == "wake"
         else {}
     )
-    # A person's new message gives a thread that was set aside another chance.
+    # A person's new message gives a thread that was set aside another chance; events, of which
+    # there may be hundreds, do not: each could bring the crash back.
+    woken = thread.quarantined and signal.type == "user"
     changed = change(
         tables,
         thread,
         now,
         sequence=thread.sequence + 1,
         mail=thread.mail + 1,
-        attempts=0 if thread.quarantined else thread.attempts,
-        quarantined=False,
+        attempts=0 if woken else thread.attempts,
+        quarantined=thread.quarantined and not woken,
         **promised,
     )
     return Accepted(
@@ -189,7 +193,14 @@ def _post(
 def save_thread(
     tables: Tables, thread: Thread, changes: dict[str, object], now: datetime
 ) -> Thread:
-    """Create the thread or change it; metadata is merged by key (agent.md Y7, OURS)."""
+    """Create the thread or change it; metadata is merged by key (agent.md Y7, OURS).
+
+    Raises:
+        ValueError: a field that only the store itself may set, such as the fence.
+    """
+    foreign = sorted(set(changes) - _SAVABLE)
+    if foreign:
+        raise ValueError(f"thread {thread.key} cannot be given {', '.join(foreign)}")
     present = find_thread(tables, thread.key) or thread
     metadata = {**present.metadata, **_mapping(changes.get("metadata"))}
     return change(tables, present, now, **{**changes, "metadata": metadata})
