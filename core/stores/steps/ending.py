@@ -11,10 +11,11 @@ from core.messages import Message, ToolResultPart
 from core.outbox.entry import reply_id
 from core.runs.run import LEGAL_MOVES, Call, CallState, Phase, Run, RunStatus
 from core.runs.store import Ending
-from core.stores.steps.heads import Fenced, append, committed
+from core.signals.storage import to_row
+from core.stores.steps.heads import Fenced, append, committed, waiting_mail
 from core.stores.steps.posting import Post, enqueue
 from core.stores.tables import Query, Tables
-from core.threads.thread import Thread, ThreadState
+from core.threads.thread import Lane, Thread, ThreadState
 
 UNDONE = {"error": "The run ended before this call was done."}
 
@@ -28,6 +29,8 @@ def finish(tables: Tables, held: Fenced, ending: Ending) -> Thread:
     thread, now = held.thread, held.now
     if run.phase is Phase.TOOLS:
         thread = append_results(tables, thread, run, now)
+    if run.phase is Phase.INPUT and run.step == 0:
+        thread = _take_start(tables, thread, run)
     thread = cancel_waiting(tables, thread, run.run_id, now)
     thread = post_reply(tables, thread, run, now)
     if ending.notice is not None:
@@ -127,6 +130,22 @@ def post_card_edit(tables: Tables, thread: Thread, suspension: Suspension, now: 
 def card_id(token: str) -> str:
     """Return the outbox id of a suspension's card."""
     return f"card_{token}"
+
+
+def _take_start(tables: Tables, thread: Thread, run: Run) -> Thread:
+    """Move the signal that started a run, which ends before its first step, to the history.
+
+    Left in the mailbox it would start the next run, which would end in the same way, for ever; and
+    what a person stopped would be done after all. The signals behind it stay (signals.md R5, R10).
+    """
+    waiting = waiting_mail(tables, thread, Lane.PENDING)
+    first = next((entry for entry in waiting if entry.agent_id == run.agent_id), None)
+    if first is None or first.signal is None:
+        return thread
+    tables.mail.remove(first.thread_id, first.sequence)
+    row = to_row(first.signal, run_id=run.run_id, step=run.step, turn=run.turn)
+    thread = append(tables, thread, [row])
+    return thread.model_copy(update={"mail": thread.mail - 1})
 
 
 def _settled(tables: Tables, call: Call) -> Call:

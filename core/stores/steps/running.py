@@ -171,9 +171,8 @@ def _first_mail(tables: Tables, thread: Thread) -> Mail | None:
 
 
 def _start(tables: Tables, held: Fenced, first: Mail, fresh_run_id: str) -> Work:
-    taken = tables.runs.get(first.run_id) is not None
     run = Run(
-        run_id=fresh_run_id if taken else first.run_id,
+        run_id=_promised(tables, held.thread, first) or fresh_run_id,
         thread_id=held.thread.thread_id,
         resource_id=held.thread.resource_id,
         agent_id=first.agent_id,
@@ -185,8 +184,8 @@ def _start(tables: Tables, held: Fenced, first: Mail, fresh_run_id: str) -> Work
     tables.runs.put(run)
     if first.lane is Lane.QUEUED:
         tables.mail.put(first.model_copy(update={"lane": Lane.PENDING}))
-    # An abort that named the promised run counts for the run that takes its place.
-    asked = held.thread.abort_run_id is not None and held.thread.abort_run_id == first.run_id
+    # An abort asked before the start counts for whichever run begins: the person wants quiet.
+    asked = held.thread.abort_run_id is not None
     tables.threads.put(
         held.thread.model_copy(
             update={
@@ -198,6 +197,16 @@ def _start(tables: Tables, held: Fenced, first: Mail, fresh_run_id: str) -> Work
         )
     )
     return Work(run=run)
+
+
+def _promised(tables: Tables, thread: Thread, first: Mail) -> str | None:
+    """Return the id that was promised for this start, None where it has been used up (R6)."""
+    reserved = thread.run_agent_id == first.agent_id and thread.state is ThreadState.RESERVED
+    # Mail that an earlier run left behind may stand before the signal that was promised this id.
+    for run_id in (thread.run_id if reserved else None, first.run_id):
+        if run_id is not None and tables.runs.get(run_id) is None:
+            return run_id
+    return None
 
 
 def _end_turn(tables: Tables, thread: Thread, run: Run, now: datetime) -> tuple[Thread, Run]:
