@@ -153,10 +153,23 @@ def _expiry(suspension: Suspension, now: datetime) -> Decision:
 
 def _too_late(suspension: Suspension) -> AlreadyDecided:
     decision = suspension.decision
-    note = compose_note(suspension) or "It has expired."
+    if decision is not None:
+        return AlreadyDecided(
+            f"This was decided before. {compose_note(suspension)}",
+            by=decision.actor_name or decision.actor_id,
+            at=decision.decided_at,
+            outcome=suspension.state.value,
+        )
+    if suspension.state is SuspensionState.WAITING:
+        return AlreadyDecided(
+            "Nobody decided this in time: it has expired.",
+            by="nobody",
+            at=suspension.expires_at,
+            outcome=SuspensionState.EXPIRED.value,
+        )
     return AlreadyDecided(
-        f"This was decided before. {note}",
-        by=(decision.actor_name or decision.actor_id) if decision else "nobody",
-        at=decision.decided_at if decision else suspension.expires_at,
-        outcome=suspension.state.value if decision else "expired",
+        "The run was stopped before anybody decided this.",
+        by="nobody",
+        at=None,
+        outcome=suspension.state.value,
     )
