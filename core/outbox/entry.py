@@ -30,8 +30,8 @@ class OutboxEntry(Record):
     """One message on its way out, in its thread's order.
 
     `edits` names the entry whose message this one replaces. `due_at` is when it may be tried next;
-    past `expires_at` it is not sent any more (reliability.md 0.11). `claimed_until` keeps a second
-    poster off.
+    past `expires_at` it is not sent any more (reliability.md 0.11). `attempted_at` is when it was
+    last claimed.
     """
 
     entry_id: str

@@ -66,7 +66,7 @@ class Sender:
 
     async def _post(self, thread_id: str) -> None:
         try:
-            while await self._post_one(thread_id):
+            while not self._stopping and await self._post_one(thread_id):
                 pass
         except StoreUnavailable as exc:
             log.warning("outbox.store_unavailable", thread=thread_id, error=str(exc))
@@ -96,21 +96,33 @@ class Sender:
             receipt=edited,
         )
         try:
-            receipt = await self._send(entry, delivery, adapter)
+            receipt = await self._find(entry, delivery, adapter)
         except DeliveryError as exc:
-            return await self._failed(entry, exc)
+            # Whether it arrived is as unclear as before: sent again unseen, it may appear twice.
+            return await self._failed(entry, exc, unclear=True)
+        try:
+            receipt = receipt or await self._send(entry, delivery, adapter)
+        except DeliveryError as exc:
+            return await self._failed(entry, exc, unclear=exc.uncertain)
         point("outbox.before_sent")
         await self._store.sent(entry.entry_id, receipt)
         point("outbox.after_sent")
         log.info("outbox.sent", entry=entry.entry_id, thread=entry.thread_id)
         return True
 
+    async def _find(
+        self, entry: OutboxEntry, delivery: Delivery, adapter: Adapter
+    ) -> Receipt | None:
+        if entry.state is not EntryState.SENDING or delivery.receipt is not None:
+            return None
+        found = await adapter.find(delivery)
+        if found is not None:
+            log.info("outbox.reconciled", entry=entry.entry_id)
+        return found
+
     async def _send(self, entry: OutboxEntry, delivery: Delivery, adapter: Adapter) -> Receipt:
-        if entry.state is EntryState.SENDING and delivery.receipt is None:
-            found = await adapter.find(delivery)
-            if found is not None:
-                log.info("outbox.reconciled", entry=entry.entry_id)
-                return found
+        if entry.expires_at <= self._clock.now():
+            raise DeliveryError("not sent in time", permanent=True)
         point("outbox.before_send")
         receipt = await adapter.send(delivery)
         point("outbox.after_send")
@@ -121,13 +133,13 @@ class Sender:
             return False
         return self._clock.now() - entry.attempted_at < SETTLE
 
-    async def _failed(self, entry: OutboxEntry, problem: DeliveryError) -> bool:
+    async def _failed(self, entry: OutboxEntry, problem: DeliveryError, *, unclear: bool) -> bool:
         log.warning("outbox.failed", entry=entry.entry_id, error=str(problem))
         if problem.permanent:
             await self._store.dead(entry.entry_id, str(problem))
             return True
         pause = _pause(entry, problem)
-        state = EntryState.SENDING if problem.uncertain else EntryState.PENDING
+        state = EntryState.SENDING if unclear else EntryState.PENDING
         await self._put_back(entry.model_copy(update={"state": state}), str(problem), pause)
         return False
 
