@@ -59,10 +59,11 @@ def first_conversation(tables: Tables, thread: Thread) -> Conversation | None:
 
 def outbox_due(tables: Tables, limit: int, now: datetime) -> list[str]:
     """Return ids of threads with an open entry that is due."""
+    # The limit is on threads: a hundred entries stuck behind one must not hide the other threads.
     found = tables.outbox.find(
-        Query(equals={"open": True}, at_most={"due_at": now}, order=("due_at",), limit=limit)
+        Query(equals={"open": True}, at_most={"due_at": now}, order=("due_at",))
     )
-    return list(dict.fromkeys(entry.thread_id for entry in found))
+    return list(dict.fromkeys(entry.thread_id for entry in found))[:limit]
 
 
 def claim(
@@ -70,16 +71,18 @@ def claim(
 ) -> tuple[OutboxEntry, Receipt | None] | None:
     """Take the first open entry if it is due.
 
-    An entry past its expiry is closed and the next one looked at.
+    One that can no longer be sent is closed and the next one looked at.
     """
     open_entries = tables.outbox.find(
         Query(equals={"thread_id": thread_id, "open": True}, order=("sequence",))
     )
     for entry in open_entries:
-        if entry.expires_at <= now and entry.state is EntryState.PENDING:
-            _close(tables, entry, EntryState.EXPIRED, error="not sent in time")
+        edited = tables.outbox.get(entry.edits) if entry.edits else None
+        if _closed(tables, entry, edited, now):
             continue
-        return _claim(tables, entry, now)
+        if entry.due_at > now:
+            return None
+        return _started(tables, entry, now), edited.receipt if edited else None
     return None
 
 
@@ -139,23 +142,29 @@ def outbox(tables: Tables, thread_id: str | None, limit: int) -> list[OutboxEntr
     return tables.outbox.find(Query(equals=equals, order=("-due_at", "-sequence"), limit=limit))
 
 
-def _claim(
-    tables: Tables, entry: OutboxEntry, now: datetime
-) -> tuple[OutboxEntry, Receipt | None] | None:
-    if entry.due_at > now:
-        return None
-    edited = tables.outbox.get(entry.edits) if entry.edits else None
-    if entry.edits and (edited is None or edited.receipt is None):
+def _closed(tables: Tables, entry: OutboxEntry, edited: OutboxEntry | None, now: datetime) -> bool:
+    """Close an entry that can no longer be sent; returns whether it was one."""
+    if entry.expires_at <= now and entry.state is EntryState.PENDING:
+        _close(tables, entry, EntryState.EXPIRED, error="not sent in time")
+    elif entry.attempts >= ATTEMPT_LIMIT:
+        # Whoever tried never came back to say how it went: a send that ends its process, say.
+        _close(tables, entry, EntryState.DEAD, error="tried too often")
+    elif entry.edits and (edited is None or edited.receipt is None):
         # What it would edit never reached the platform: there is nothing to make equal.
         _close(tables, entry, EntryState.DEAD, error="the message to edit was never sent")
-        return claim(tables, entry.thread_id, now)
+    else:
+        return False
+    return True
+
+
+def _started(tables: Tables, entry: OutboxEntry, now: datetime) -> OutboxEntry:
     started = {
         "state": EntryState.SENDING,
         "attempts": entry.attempts + 1,
         "attempted_at": now,
     }
     tables.outbox.put(entry.model_copy(update=started))
-    return entry, edited.receipt if edited else None
+    return entry
 
 
 def _close(tables: Tables, entry: OutboxEntry, state: EntryState, *, error: str) -> None:
