@@ -35,7 +35,6 @@ class Streamed(Generic[C]):
 class _Channel(Generic[C]):
     """One thread's recent chunks and its present readers."""
 
-    last: int = 0
     kept: deque[tuple[int, C]] = field(default_factory=lambda: deque(maxlen=KEPT_CHUNKS))
     readers: set["Subscription[C]"] = field(default_factory=set)
 
@@ -62,6 +61,7 @@ class Subscription(Generic[C]):
             self._queue.put_nowait(item)
         except asyncio.QueueFull:
             self._overflowed = True
+            self._broadcaster.forget(self._key, self)
 
     def close(self) -> None:
         """Stop reading; the run goes on. May be called twice."""
@@ -86,7 +86,8 @@ class Subscription(Generic[C]):
         try:
             while not (self._overflowed and self._queue.empty()):
                 item = await self._queue.get()
-                if item is None:
+                # Closed means at once: what still lies in the buffer is not shown (SU7).
+                if item is None or self._closed:
                     return
                 yield item
         finally:
@@ -103,13 +104,15 @@ class Broadcaster(Generic[C]):
         """Start with nobody listening."""
         self._boot = new_id("s")[-8:]
         self._channels: OrderedDict[ThreadKey, _Channel[C]] = OrderedDict()
+        # One count for all threads: a thread that was forgotten must not use its numbers again.
+        self._last = 0
 
     def publish(self, key: ThreadKey, chunk: C) -> None:
         """Give the chunk to each reader of the thread and remember it for late ones."""
         channel = self._channel(key)
-        channel.last += 1
-        channel.kept.append((channel.last, chunk))
-        item = Streamed(cursor=self._cursor(channel.last), chunk=chunk)
+        self._last += 1
+        channel.kept.append((self._last, chunk))
+        item = Streamed(cursor=self._cursor(self._last), chunk=chunk)
         for reader in tuple(channel.readers):
             reader.offer(item)
 
@@ -141,14 +144,15 @@ class Broadcaster(Generic[C]):
     def _channel(self, key: ThreadKey) -> _Channel[C]:
         channel = self._channels.get(key)
         if channel is None:
-            channel = self._channels[key] = _Channel()
+            # Room is made first: a new channel has no reader yet and would be the one to go.
             self._shrink()
+            channel = self._channels[key] = _Channel()
         self._channels.move_to_end(key)
         return channel
 
     def _shrink(self) -> None:
         for key in tuple(self._channels):
-            if len(self._channels) <= KEPT_THREADS:
+            if len(self._channels) < KEPT_THREADS:
                 return
             if not self._channels[key].readers:
                 del self._channels[key]
