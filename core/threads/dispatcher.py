@@ -92,6 +92,9 @@ class Dispatcher:
 
     async def _run(self, key: ThreadKey) -> None:
         async with self._slots:
+            # A slot that comes free while the process stops is not for new work.
+            if self._stopping:
+                return
             try:
                 lease = await self._store.acquire(key, self._owner, self._ttl)
                 if lease is not None:
