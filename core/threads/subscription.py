@@ -5,6 +5,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+from weakref import WeakSet
 
 from core.errors import InterlockError
 from core.ids import ThreadKey, new_id
@@ -36,7 +37,8 @@ class _Channel(Generic[C]):
     """One thread's recent chunks and its present readers."""
 
     kept: deque[tuple[int, C]] = field(default_factory=lambda: deque(maxlen=KEPT_CHUNKS))
-    readers: set["Subscription[C]"] = field(default_factory=set)
+    # Weak: a run's output that nobody keeps must not go on collecting chunks.
+    readers: WeakSet["Subscription[C]"] = field(default_factory=WeakSet)
 
 
 class Subscription(Generic[C]):
