@@ -7,8 +7,10 @@ import pytest
 
 from core.errors import InvalidSignal
 from core.messages import FilePart, TextPart
-from core.signals.attributes import check_attributes, clean_name, number_text
-from core.signals.signal import CONTENT_LIMIT, Signal, create_signal, merge_attributes
+from core.signals.attributes import check_attributes, clean_name
+from core.signals.contents import CONTENT_LIMIT
+from core.signals.signal import Signal, create_signal, merge_attributes
+from core.signals.values import number_text
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -113,7 +115,7 @@ def test_a_reserved_tag_is_refused_on_another_type(tag: str) -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1: "a"}, b"x"])
 def test_a_value_that_json_does_not_know_is_refused(value: Any) -> None:
-    with pytest.raises(InvalidSignal, match="attribute a "):
+    with pytest.raises(InvalidSignal, match=r"attributes\.a "):
         make(attributes={"a": value})
 
 

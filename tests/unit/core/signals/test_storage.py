@@ -72,7 +72,7 @@ def test_parts_with_options_or_files_come_back_as_parts() -> None:
     ("row_type", "metadata", "kind", "tag"),
     [
         ("system-reminder", {}, "reactive", "system-reminder"),
-        ("notification-summary", {}, "notification", "notification"),
+        ("notification-summary", {}, "notification", "notification-summary"),
         ("user-message", {}, "user", "user"),
         ("something", {"signal": "not an envelope"}, "user", "user"),
         ("vip", {"signal": {"type": "reactive"}}, "reactive", "system-reminder"),
