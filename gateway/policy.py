@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from core.approvals.suspension import Suspension
 from core.conversation import Conversation, Person
+from gateway.addresses import channel_id
 from gateway.config import ChannelSection, PolicySection
 
 CONSOLE_PEOPLE = "console:local:*"
@@ -18,9 +19,9 @@ class Policy:
     """In `interlock dev` the people of the console may talk and decide; all else stays closed."""
 
     def may_talk(self, person: Person, conversation: Conversation | None) -> bool:
-        """Say whether this person may talk here: the person is listed, or the channel is."""
+        """Say whether this person may talk here: they, their group or the channel is listed."""
         talk = (*self.section.talk, *self._dev_ids())
-        if any(matches(pattern, person.id) for pattern in talk):
+        if _is_listed(person, talk):
             return True
         return conversation is not None and channel_id(conversation) in talk
 
@@ -32,9 +33,8 @@ class Policy:
         """
         if suspension.kind == "question":
             return self.may_talk(person, suspension.conversation)
-        approve = (*self._approvers(suspension.conversation), *self._dev_ids())
-        ids = (person.id, *person.groups)
-        return any(matches(pattern, item) for pattern in approve for item in ids)
+        approvers = self._approvers(suspension.conversation)
+        return _is_listed(person, (*approvers, *self._dev_ids()))
 
     def channel(self, conversation: Conversation) -> ChannelSection | None:
         """Return what differs in this conversation's channel, if anything."""
@@ -60,7 +60,6 @@ def matches(pattern: str, person_id: str) -> bool:
     return person_id.startswith(prefix) and bool(last) and ":" not in last
 
 
-def channel_id(conversation: Conversation) -> str:
-    """Return the id by which settings name a conversation's channel."""
-    middle = "channel/" if conversation.platform == "discord" else ""
-    return f"{conversation.platform}:{conversation.tenant}:{middle}{conversation.channel}"
+def _is_listed(person: Person, patterns: tuple[str, ...]) -> bool:
+    ids = (person.id, *person.groups)
+    return any(matches(pattern, item) for pattern in patterns for item in ids)
