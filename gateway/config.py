@@ -1,21 +1,27 @@
 """Settings: one frozen tree, read once from flags, environment, `.env` and `interlock.toml`."""
 
-import difflib
 import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from core.errors import InvalidConfig
+from gateway.addresses import check_approver, check_channel, check_id
+from gateway.complaints import Location, Sources, nearest, statement_at
 
 DEFAULT_STORE = "sqlite:///.interlock/interlock.db"
 DEFAULT_PORT = 8787
 DEFAULT_FILE = Path("interlock.toml")
+
+
+Listed = Annotated[str, AfterValidator(check_id)]
+Approver = Annotated[str, AfterValidator(check_approver)]
+Channel = Annotated[str, AfterValidator(check_channel)]
 
 
 class Section(BaseModel):
@@ -64,30 +70,25 @@ class AgentSection(Section):
 class ChannelSection(Section):
     """`[[policy.channels]]`: what differs in one channel."""
 
-    id: str
+    id: Channel
     agent: str | None = None
-    approve: tuple[str, ...] | None = None
+    approve: tuple[Approver, ...] | None = None
     mention: bool = True
 
 
 class PolicySection(Section):
     """`[policy]`: who may talk and who may decide; closed unless said."""
 
-    talk: tuple[str, ...] = ()
-    approve: tuple[str, ...] = ()
+    talk: tuple[Listed, ...] = ()
+    approve: tuple[Approver, ...] = ()
     channels: tuple[ChannelSection, ...] = ()
-
-    @field_validator("talk", "approve")
-    @classmethod
-    def _check_ids(cls, ids: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(check_id(item) for item in ids)
 
 
 class SubscriptionSection(Section):
     """`[[subscriptions]]`: which outside topics reach which conversation."""
 
     topic: str = Field(min_length=3)
-    to: str
+    to: Channel
     agent: str | None = None
     priority: dict[str, Literal["low", "medium", "high", "urgent"]] = Field(default_factory=dict)
 
@@ -95,7 +96,7 @@ class SubscriptionSection(Section):
 class DigestSection(Section):
     """`[[digests]]`: when a conversation hears of what can wait."""
 
-    to: str
+    to: Channel
     at: str
     zone: str = "UTC"
 
@@ -120,6 +121,9 @@ class Settings(Section):
     folder: Path = Field(default_factory=Path.cwd)
     """Where `interlock.toml` stands; `agents_module` is found from here."""
     dev: bool = False
+    """Set by the command alone: it opens the policy to whoever is at the console."""
+    model_override: str | None = None
+    """The flag `--model`, which beats every agent's own."""
 
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -138,10 +142,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 NOT_SETTINGS = frozenset({"INTERLOCK_URL", "INTERLOCK_KILL_AT", "INTERLOCK_DEBUG"})
 """Variables of our prefix that are read elsewhere."""
 SECRET_NAMES = re.compile(r"(SLACK|DISCORD)_\w*(TOKEN|SECRET)|\w+_WEBHOOK_SECRET|\w+_API_KEY")
-_ID = re.compile(
-    r"slack:[TE]\w*:([UWCGDS]\w+|\*)|discord:(\d+|@me):(user/|role/|channel/)?(\d+|\*)"
-    r"|console:local:([\w.-]+|\*)|api:token"
-)
+_NOT_WRITTEN = frozenset({"secrets", "folder", "dev", "model_override"})
+"""Fields that no file and no variable may set."""
 
 
 def load_settings(
@@ -158,29 +160,45 @@ def load_settings(
     path = file or DEFAULT_FILE
     text = _read(path, required=file is not None)
     tree = _parse(path, text)
-    merged_environment = {**_dotenv(Path(".env")), **environment}
-    for names, value in _from_environment(merged_environment):
-        _put(tree, names, value)
+    layers = [_resolved(_dotenv(Path(".env"))), _resolved(environment)]
+    overlay = _Overlay(tree)
+    overlay.refuse_written(Sources(path=path, text=text, origins={}))
+    for layer in layers:
+        for name, names, value in _from_environment(layer):
+            overlay.put(names, value, origin=name)
     for dotted, value in flags.items():
         if value is not None:
-            _put(tree, tuple(dotted.split(".")), value)
-    tree["secrets"] = _secrets(merged_environment)
+            overlay.put(tuple(dotted.split(".")), value, origin="the command line")
+    tree["secrets"] = {name: raw for layer in layers for name, raw in _secrets(layer)}
     tree["folder"] = path.resolve().parent
-    return _validate(tree, path, text)
+    return _validate(tree, Sources(path=path, text=text, origins=overlay.origins))
 
 
-def check_id(value: str) -> str:
-    """Return the id if it has the shape of one; names are refused (gateway.md, Policy).
+class _Overlay:
+    """The tree of the file while other values are laid over it, and who set which."""
 
-    Raises:
-        ValueError: it is not an id.
-    """
-    if not _ID.fullmatch(value):
-        raise ValueError(
-            f"{value!r} is not an id: use slack:T..:U.., discord:GUILD:user/ID, "
-            "console:local:NAME or api:token; `*` may stand for the last part"
-        )
-    return value
+    def __init__(self, tree: dict[str, Any]) -> None:
+        self.tree = tree
+        self.origins: dict[Location, str] = {}
+
+    def put(self, names: tuple[str, ...], value: Any, *, origin: str) -> None:
+        """Set a value; what is not a table is not walked into."""
+        branch = self.tree
+        for depth, name in enumerate(names[:-1], start=1):
+            branch = branch.setdefault(name, {})
+            if not isinstance(branch, dict):
+                above = ".".join(names[:depth])
+                raise InvalidConfig(f"{origin}: {above} is not a table: set it as a whole")
+        branch[names[-1]] = value
+        self.origins[names] = origin
+
+    def refuse_written(self, sources: Sources) -> None:
+        """Refuse secrets and inner fields in the file (gateway.md, Settings)."""
+        for name in sorted({*_NOT_WRITTEN, "api_token"} & self.tree.keys()):
+            why = "is not a known key"
+            if name in ("api_token", "secrets"):
+                why = "does not belong into a file: set INTERLOCK_API_TOKEN and its like"
+            raise InvalidConfig(f"{sources.where((name,))}: {name} {why}")
 
 
 def _read(path: Path, *, required: bool) -> str:
@@ -198,112 +216,110 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
-        line = _line_of_error(exc)
-        shown = text.splitlines()[line - 1].strip() if line else ""
-        key = shown.partition("=")[0].strip() or shown
+        found = re.search(r"line (\d+)", str(exc))
+        line, key = statement_at(text, int(found.group(1)) if found else 0)
         raise InvalidConfig(f"{path}, line {line}, at {key!r}: {exc}") from exc
 
 
-def _line_of_error(problem: tomllib.TOMLDecodeError) -> int:
-    found = re.search(r"line (\d+)", str(problem))
-    return int(found.group(1)) if found else 0
-
-
 def _dotenv(path: Path) -> dict[str, str]:
+    # A folder of this name is somebody's virtual environment.
+    text = "" if path.is_dir() else _read(path, required=False)
     values: dict[str, str] = {}
-    for line in _read(path, required=False).splitlines():
+    for line in text.splitlines():
         name, separator, value = line.strip().removeprefix("export ").partition("=")
         if separator and not name.startswith("#"):
-            values[name.strip()] = value.strip().strip("'\"")
+            values[name.strip()] = _unquoted(value.strip())
     return values
 
 
-def _from_environment(environment: Mapping[str, str]) -> list[tuple[tuple[str, ...], Any]]:
-    found: list[tuple[tuple[str, ...], Any]] = []
-    for name, raw in environment.items():
-        if not raw:
-            # Empty means unset: an empty token must never count as one.
-            continue
+def _unquoted(value: str) -> str:
+    if value[:1] in ("'", '"') and value.endswith(value[0]) and len(value) > 1:
+        return value[1:-1]
+    return re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()
+
+
+def _resolved(layer: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a layer that count, `*_FILE` by what stands in the file."""
+    # Empty means unset: an empty token must never count as one.
+    found = {name: raw for name, raw in layer.items() if raw.strip()}
+    for name in sorted(found):
         plain = name.removesuffix("_FILE")
-        value = _file_value(name, raw) if plain != name and plain in ALIASES else raw
-        if plain in ALIASES:
-            found.append((ALIASES[plain], value))
-        elif name.startswith("INTERLOCK_") and name not in NOT_SETTINGS:
-            names = tuple(name.removeprefix("INTERLOCK_").lower().split("__"))
-            found.append((names, _structured(raw)))
+        if plain != name and (plain in ALIASES or SECRET_NAMES.fullmatch(plain)):
+            path = found.pop(name)
+            found.setdefault(plain, _file_value(name, path))
     return found
-
-
-def _structured(raw: str) -> Any:
-    if not raw.startswith(("[", "{")):
-        return raw
-
-    try:
-        return json.loads(raw)
-    except ValueError:
-        return raw
-
-
-def _secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    secrets: dict[str, str] = {}
-    for name, raw in environment.items():
-        plain = name.removesuffix("_FILE")
-        if SECRET_NAMES.fullmatch(plain) and raw:
-            secrets[plain] = _file_value(name, raw) if plain != name else raw
-    return secrets
 
 
 def _file_value(name: str, path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
-    except OSError as exc:
+        value = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as exc:
         raise InvalidConfig(f"{name} names {path}, which cannot be read: {exc}") from exc
+    if not value:
+        raise InvalidConfig(f"{name} names {path}, which is empty")
+    return value
 
 
-def _put(tree: dict[str, Any], names: tuple[str, ...], value: Any) -> None:
-    for name in names[:-1]:
-        tree = tree.setdefault(name, {})
-    tree[names[-1]] = value
+def _from_environment(layer: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    """Yield each setting of a layer: its variable, its path, its value."""
+    # In the order of their names, so that a whole table comes before its parts.
+    for name, raw in sorted(layer.items()):
+        if name in ALIASES:
+            yield name, ALIASES[name], raw
+        elif name.startswith("INTERLOCK_") and name not in NOT_SETTINGS:
+            names = tuple(name.removeprefix("INTERLOCK_").lower().split("__"))
+            if names[0] in _NOT_WRITTEN:
+                raise InvalidConfig(f"{name} is not a known setting")
+            yield name, names, _structured(name, raw)
 
 
-def _validate(tree: dict[str, Any], path: Path, text: str) -> Settings:
+def _structured(name: str, raw: str) -> Any:
+    if not raw.startswith(("[", "{")):
+        return raw
+    try:
+        return json.loads(raw)
+    except ValueError as exc:
+        raise InvalidConfig(f"{name} begins like JSON but cannot be read: {exc}") from exc
+
+
+def _secrets(layer: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    return ((name, raw) for name, raw in layer.items() if SECRET_NAMES.fullmatch(name))
+
+
+def _validate(tree: dict[str, Any], sources: Sources) -> Settings:
     try:
         return Settings.model_validate(tree)
     except ValidationError as exc:
-        problems = [_explain(dict(error), path, text) for error in exc.errors(include_url=False)]
-        raise InvalidConfig("; ".join(problems)) from exc
+        problems = [_explain(dict(error), sources) for error in exc.errors(include_url=False)]
+        # A choice of types that all fail is told once.
+        raise InvalidConfig("; ".join(dict.fromkeys(problems))) from exc
 
 
-def _explain(error: dict[str, Any], path: Path, text: str) -> str:
-    names = [str(part) for part in error["loc"]]
-    key = ".".join(names)
-    line = _line_of(names, text)
-    where = f"{path}, line {line}" if line else "the environment or command line"
+def _explain(error: dict[str, Any], sources: Sources) -> str:
+    # The branches of a union are pydantic's affair: no key of ours is called `str` or `tuple[...]`.
+    location: Location = tuple(
+        part for part in error["loc"] if part != "str" and "[" not in str(part)
+    )
+    where, key = sources.where(location), ".".join(map(str, location))
     if error["type"] != "extra_forbidden":
         return f"{where}: {key}: {error['msg']}"
-    near = difflib.get_close_matches(names[-1], _known_keys(error["loc"]), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{where}: {key} is not a known key{hint}"
+    known = _known_keys(location)
+    origin = sources.origin(location)
+    if origin is None:
+        return f"{where}: {key} is not a known key{nearest(str(location[-1]), known)}"
+    stem = origin.removesuffix(str(location[-1]).upper())
+    variables = [*ALIASES, *(f"{stem}{name.upper()}" for name in known)]
+    return f"{where}: {key} is not a known key{nearest(origin, variables)}"
 
 
-def _line_of(names: list[str], text: str) -> int:
-    wanted = next((name for name in reversed(names) if not name.isdecimal()), "")
-    pattern = re.compile(rf"\s*(\[+.*\b)?\"?{re.escape(wanted)}\"?\s*(=|\])")
-    for number, line in enumerate(text.splitlines(), start=1):
-        if pattern.match(line):
-            return number
-    return 0
-
-
-def _known_keys(location: tuple[Any, ...]) -> list[str]:
+def _known_keys(location: Location) -> list[str]:
     model: Any = Settings
     for part in location[:-1]:
-        if isinstance(part, int):
-            continue
-        annotation = model.model_fields[part].annotation
-        arguments = [item for item in getattr(annotation, "__args__", ()) if item is not Ellipsis]
-        model = arguments[0] if arguments else annotation
-    return list(getattr(model, "model_fields", {}))
+        if isinstance(part, str):
+            annotation = model.model_fields[part].annotation
+            listed = getattr(annotation, "__args__", None)
+            model = listed[0] if listed else annotation
+    return [name for name in model.model_fields if name not in _NOT_WRITTEN]
 
 
 def environment() -> Mapping[str, str]:
