@@ -85,6 +85,7 @@ def clean_name(name: str) -> str:
     Control, bidirectional and zero-width characters are dropped (reliability.md T11, PB-050); what
     is left may be empty. A name proves nothing: show the platform's id beside it.
     """
+    # Line ends are both space and control: they part words, so they are kept until the split.
     visible = "".join(" " if char.isspace() else char for char in name if _is_shown(char))
     return " ".join(visible.split())[:DISPLAY_NAME_LIMIT].strip()
 

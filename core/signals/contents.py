@@ -87,10 +87,12 @@ def _read_parts(given: Any) -> tuple[ContentPart, ...]:
 def _shape(where: str, item: Any) -> Any:
     if isinstance(item, str):
         return {"type": "text", "text": well_formed(item)}
+    # An instance is taken apart and checked like any other: its dicts are the caller's.
     fields = item.model_dump() if isinstance(item, (TextPart, FilePart)) else item
     if not isinstance(fields, Mapping):
         raise InvalidSignal(f"{where} must be a text or a file part", fields={where: "malformed"})
     named = {_OLD_NAMES.get(name, name): value for name, value in fields.items()}
+    # Images were a type of their own before files had media types (C9).
     if named.get("type") == "image":
         named = {"mediaType": "image/*", **named, "type": "file"}
     if isinstance(named.get("data"), (bytes, bytearray)):

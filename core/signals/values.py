@@ -25,6 +25,7 @@ def check_json(where: str, value: Any, *, depth: int = DEPTH_LIMIT) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
+        # A platform may cut a name or a text between the two halves of an emoji.
         return well_formed(value)
     if isinstance(value, (int, float)):
         return _check_number(where, value)
@@ -76,6 +77,7 @@ def number_text(value: float) -> str:
         return "0"
     if isinstance(value, int) and abs(value) < 10**21:
         return str(int(value))
+    # Python and JavaScript both choose the shortest digits that read back as the same number.
     shortest = repr(float(value))
     sign = "-" if shortest.startswith("-") else ""
     return sign + _placed(*_digits(shortest.lstrip("-")))
@@ -101,6 +103,7 @@ def _check_object(where: str, value: Mapping[Any, Any], depth: int) -> dict[str,
 
 
 def _refused(where: str, problem: str) -> InvalidSignal:
+    # Keys are the sender's: a path may be as long as the whole input.
     path = where if len(where) <= 200 else f"{where[:200]}..."
     return InvalidSignal(f"{path} {problem}", fields={path: problem})
 

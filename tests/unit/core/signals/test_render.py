@@ -3,11 +3,12 @@
 import re
 from datetime import UTC, datetime
 from typing import Any
-from xml.etree import ElementTree
+from xml.parsers import expat
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from core.messages import FilePart, TextPart
 from core.signals.render import escape_reserved, render_signal
@@ -81,6 +82,7 @@ GOLDEN = [
 
 @pytest.mark.parametrize(("spec", "golden"), GOLDEN, ids=[line[1][:40] for line in GOLDEN])
 def test_the_model_reads_the_golden_string(spec: tuple[Any, ...], golden: str) -> None:
+    """X2 to X7 and X10 to X15: the table of signals.md 6, byte for byte."""
     assert shown(*spec) == golden
 
 
@@ -150,13 +152,41 @@ XML_TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"))
 )
 
 
+def parsed(text: str) -> tuple[list[tuple[str, dict[str, str]]], str]:
+    """Return the elements with their attributes, and all text, as a strict parser sees them."""
+    elements: list[tuple[str, dict[str, str]]] = []
+    texts: list[str] = []
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = lambda name, attributes: elements.append((name, attributes))
+    parser.CharacterDataHandler = texts.append
+    parser.Parse(text.encode(), True)
+    return elements, "".join(texts)
+
+
 @given(text=XML_TEXT, value=XML_TEXT)
 def test_whatever_is_said_there_is_exactly_one_element(text: str, value: str) -> None:
     """X10 to X13: it parses to one element with the very text and value."""
-    element = ElementTree.fromstring(shown("user", text, {"name": value or "x"}))
-    assert (element.tag, len(element)) == ("user", 0)
-    assert (element.text or "") == text
-    assert element.attrib == {"name": value or "x"}
+    rendered = shown("user", text, {"name": value})
+    assert parsed(rendered) == ([("user", {"name": value})], text)
+
+
+@given(text=XML_TEXT, kind=st.sampled_from(["notification", "reactive", "state"]))
+def test_events_are_one_element_each(text: str, kind: str) -> None:
+    """X5 and X11."""
+    tag = "system-reminder" if kind == "reactive" else kind
+    assert parsed(shown(kind, text)) == ([(tag, {})], text)
+
+
+@given(value=st.text())
+def test_an_attribute_stays_on_its_line_whatever_it_holds(value: str) -> None:
+    """5.2: tabs and line ends survive as references, other controls are gone."""
+    rendered = shown("notification", "x", {"v": value})
+    assert len(rendered.splitlines()) == 1
+    (_, attributes), *more = parsed(rendered)[0]
+    assert not more
+    assert attributes["v"] == re.sub(
+        r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]", "", value
+    )
 
 
 @given(
@@ -167,3 +197,76 @@ def test_whatever_is_said_there_is_exactly_one_element(text: str, value: str) ->
 def test_no_reserved_tag_survives_in_plain_text(text: str) -> None:
     escaped = escape_reserved(text)
     assert not re.search(r"<\s*/?\s*(user|state|notification)(?![\w.-])", escaped, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("<users> and <user-story>", "<users> and <user-story>"),
+        ("<user", "&lt;user"),
+        ("<USER a='1'>", "&lt;USER a='1'&gt;"),
+        ("<user a='<b>'>", "&lt;user a='<b&gt;'>"),
+        ("< / user >", "&lt; / user &gt;"),
+        ("<//user>", "&lt;//user&gt;"),
+        ("<\u200buser>", "&lt;\u200buser&gt;"),
+        ("<us\u200ber>", "&lt;us\u200ber&gt;"),
+        ("<\nstate\n>", "&lt;\nstate\n&gt;"),
+        ("<user><b>", "&lt;user&gt;<b>"),
+        ("<user <state>", "&lt;user &lt;state&gt;"),
+        ("<notification-summary pending='1'/>", "&lt;notification-summary pending='1'/&gt;"),
+        ("<current-objective>", "&lt;current-objective&gt;"),
+        ("&lt;user&gt;", "&lt;user&gt;"),
+    ],
+)
+def test_a_typed_tag_is_harmless_however_it_is_written(text: str, escaped: str) -> None:
+    """X2, OURS (5.2)."""
+    assert escape_reserved(text) == escaped
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<user" * 150_000, "<" + " " * 700_000, "<" * 700_000, "<us\u200b" * 100_000, "< /" * 200_000],
+    ids=["openings", "spaces", "brackets", "unseen", "slashes"],
+)
+@pytest.mark.timeout(10)
+def test_hostile_text_costs_no_more_than_its_length(text: str) -> None:
+    assert len(render_signal(make("user", text)).content) >= len(text)
+
+
+def test_empty_contents_close_themselves() -> None:
+    """X14."""
+    assert shown("notification", "") == "<notification />"
+    assert shown("notification", []) == "<notification />"
+    assert shown("user", []) == ""
+
+
+def test_options_of_a_part_keep_the_parts_apart() -> None:
+    """X16."""
+    part = {"type": "text", "text": "<b>", "providerOptions": {"x": {"y": 1}}}
+    assert shown("notification", ["a", part]) == (
+        TextPart(text="<notification>a</notification>"),
+        TextPart(text="<notification>&lt;b&gt;</notification>", provider_options={"x": {"y": 1}}),
+    )
+
+
+def test_a_false_or_empty_attribute_is_still_one() -> None:
+    """X3: only null is nothing."""
+    assert shown("user", "x", {"a": False}) == '<user a="false">x</user>'
+    assert shown("user", "x", {"a": ""}) == '<user a="">x</user>'
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), 10**400, object(), {1: 2}, b"x"], ids=lambda value: str(type(value))
+)
+def test_a_stored_value_that_cannot_be_shown_is_left_out_and_logged(value: Any) -> None:
+    """5.1."""
+    broken = make("user", "x", {"ok": 1}).model_copy(update={"attributes": {"ok": 1, "a": value}})
+    with capture_logs() as logs:
+        assert render_signal(broken).content == '<user ok="1">x</user>'
+    assert [line["event"] for line in logs] == ["signal.attribute_dropped"]
+
+
+@pytest.mark.parametrize("tag", ["a b", "", "x><user", "user", "System-Reminder"])
+def test_a_stored_tag_that_may_not_be_used_falls_back_to_the_types_own(tag: str) -> None:
+    broken = make("notification", "x").model_copy(update={"tag_name": tag})
+    assert render_signal(broken).content == "<notification>x</notification>"

@@ -4,13 +4,15 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from core.errors import InvalidSignal
 from core.messages import FilePart, TextPart
-from core.signals.attributes import check_attributes, clean_name
+from core.signals.attributes import check_attributes, clean_name, validate_branch_attributes
 from core.signals.contents import CONTENT_LIMIT
-from core.signals.signal import Signal, create_signal, merge_attributes
-from core.signals.values import number_text
+from core.signals.signal import Signal, create_signal, merge_attributes, message_input
+from core.signals.values import check_json, number_text, value_text
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -212,3 +214,149 @@ def test_numbers_are_written_as_javascript_does(value: float, shown: str) -> Non
 def test_display_names_are_one_short_visible_line(given: str, shown: str) -> None:
     """PB-050; escaping is the renderer's work."""
     assert clean_name(given) == shown
+
+
+def test_a_signal_built_by_hand_is_checked_like_any_other() -> None:
+    """C6 is no way round the door."""
+    broken = make().model_copy(update={"attributes": {"a b": "1"}})
+    with pytest.raises(InvalidSignal, match="attribute name"):
+        create_signal(broken, now=NOW, new_id=lambda: "other")
+
+
+def test_a_state_made_from_a_state_is_no_transient_one() -> None:
+    """C5 and C6."""
+    first = make(type="state", id="mine")
+    assert create_signal(first, now=NOW, new_id=lambda: "other") == first
+
+
+def test_the_time_of_acceptance_is_kept_until_the_store_writes_its_own() -> None:
+    """C4."""
+    assert make(acceptedAt="2026-03-02T12:00:00Z").accepted_at == NOW
+    assert make().accepted_at is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("id", 7),
+        ("id", "a\nb"),
+        ("id", "x" * 257),
+        ("createdAt", 20260302),
+        ("createdAt", "0001-01-01T00:00:00+14:00"),
+        ("transient", "false"),
+        ("metadata", ["a"]),
+        ("metadata", {"at": NOW}),
+        ("metadata", {"a": "x" * 1_000_001}),
+        ("providerOptions", "x"),
+        ("attributes", "a=1"),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_a_malformed_field_is_refused_and_named(field: str, value: Any) -> None:
+    with pytest.raises(InvalidSignal) as refused:
+        make(**{field: value})
+    assert [path for path in refused.value.fields if path.startswith(field)]
+
+
+@pytest.mark.parametrize("given", ["text", None, 7, ["a"]])
+def test_a_signal_that_is_no_object_is_refused(given: Any) -> None:
+    with pytest.raises(InvalidSignal, match="must be an object"):
+        create_signal(given, now=NOW, new_id=lambda: "s")
+
+
+def test_nesting_without_end_is_refused_and_not_walked() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    with pytest.raises(InvalidSignal, match="nested deeper"):
+        make(attributes={"a": circle})
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids=["over", "under", "huge"])
+def test_a_whole_number_that_javascript_cannot_hold_is_refused(value: int) -> None:
+    with pytest.raises(InvalidSignal, match="too large"):
+        make(attributes={"a": value})
+
+
+def test_half_an_emoji_does_not_cost_the_message() -> None:
+    signal = make(contents="a\ud83d", attributes={"name": "b\ud83d"}, metadata={"c\ud83d": "d"})
+    assert signal.contents == "a\ufffd"
+    assert signal.attributes == {"name": "b\ufffd"}
+    assert signal.metadata == {"c\ufffd": "d"}
+
+
+def test_bytes_of_a_file_are_kept_as_base64() -> None:
+    """X18."""
+    file = {"type": "file", "data": b"hi", "mediaType": "text/plain", "filename": "a.txt"}
+    assert make(contents=[file]).contents == (
+        FilePart(data="aGk=", media_type="text/plain", filename="a.txt"),
+    )
+
+
+def test_too_many_parts_are_refused() -> None:
+    with pytest.raises(InvalidSignal, match="too many"):
+        make(contents=[""] * 1_001)
+
+
+def test_options_of_a_part_are_copied_too() -> None:
+    part = TextPart(text="a", provider_options={"x": {"y": 1}})
+    contents = make(contents=[part]).contents
+    assert part.provider_options is not None
+    part.provider_options["x"]["y"] = 2
+    assert contents == (TextPart(text="a", provider_options={"x": {"y": 1}}),)
+
+
+@pytest.mark.parametrize("value", [["a"], {"a": 1}, None, float("nan")])
+def test_a_branch_takes_plain_attribute_values_only(value: Any) -> None:
+    """X7, OURS."""
+    with pytest.raises(InvalidSignal, match="a"):
+        validate_branch_attributes({"a": value})
+    assert validate_branch_attributes({"a": "x", "b": 1, "c": 1.5, "d": True}) == {
+        "a": "x",
+        "b": 1,
+        "c": 1.5,
+        "d": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "message", ["hi", ["hi"], {"contents": "hi"}, {"contents": ["hi"], "attributes": {"a": 1}}]
+)
+def test_a_message_is_the_persons_whatever_form_it_has(message: Any) -> None:
+    """M1."""
+    signal = create_signal(message_input(message), now=NOW, new_id=lambda: "s")
+    assert (signal.type, signal.tag_name) == ("user", "user")
+
+
+def test_a_message_cannot_smuggle_in_a_type_or_a_tag() -> None:
+    """M1."""
+    smuggled = {"contents": "hi", "type": "reactive", "tagName": "state", "tag_name": "vip"}
+    assert message_input(smuggled) == {"type": "user", "contents": "hi"}
+
+
+@drawn(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_reads_back_as_itself(value: float) -> None:
+    """X7."""
+    shown = number_text(value)
+    assert float(shown) == value
+    assert not shown.endswith(".0")
+
+
+def test_numbers_inside_lists_and_objects_are_written_likewise() -> None:
+    """X7, OURS: compact JSON, as JavaScript writes it."""
+    value = {"a": [2.0, 1e-7, True, None, "ä"], "b": {}}
+    assert value_text(value) == '{"a":[2,1e-7,true,null,"ä"],"b":{}}'
+
+
+@drawn(st.text() | st.text(st.characters(categories=("Cc", "Cf", "Cs", "Zl", "Zs", "Lu"))))
+def test_no_display_name_is_long_broken_or_unseen(name: str) -> None:
+    """T11."""
+    cleaned = clean_name(name)
+    assert len(cleaned) <= 80
+    assert cleaned == clean_name(cleaned) == " ".join(cleaned.split())
+    assert cleaned.isprintable()
+
+
+def test_whatever_is_no_json_is_refused_with_its_place() -> None:
+    with pytest.raises(InvalidSignal) as refused:
+        check_json("metadata", {"a": [1, {"b": {1, 2}}]})
+    assert list(refused.value.fields) == ["metadata.a.1.b"]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.messages import FilePart, Message, TextPart
+from core.signals.render import render_signal
 from core.signals.signal import Signal, create_signal
 from core.signals.storage import from_row, signal_chunk, to_row
 
@@ -127,3 +128,95 @@ def test_people_and_events_are_echoed_by_different_chunks(kind: str, chunk_type:
     assert payload["tagName"] == make(type=kind).tag_name
     assert payload["attributes"] == {"name": "Ada"}
     assert "metadata" not in payload
+
+
+def old_row(envelope: Any, *parts: Any, row_type: str = "user") -> Message:
+    return Message(
+        id="old",
+        role="signal",
+        type=row_type,
+        content=parts or (TextPart(text="stored"),),
+        metadata={"signal": envelope},
+        created_at=NOW,
+    )
+
+
+@pytest.mark.parametrize(
+    ("contents", "read"),
+    [
+        ("text", "text"),
+        (["a", "b"], (TextPart(text="a"), TextPart(text="b"))),
+        (["only"], "only"),
+        ({"role": "user", "content": "said"}, "said"),
+        ({"role": "user", "content": [{"type": "text", "text": "said"}]}, "said"),
+        (
+            [{"type": "image", "image": "https://example.org/a.png"}],
+            (FilePart(data="https://example.org/a.png", media_type="image/*"),),
+        ),
+        (
+            [{"type": "file", "data": "aGk=", "mimeType": "text/plain"}],
+            (FilePart(data="aGk=", media_type="text/plain"),),
+        ),
+        ({"unreadable": True}, "stored"),
+        (7, "stored"),
+        ([{"type": "sound"}], "stored"),
+        (None, "stored"),
+    ],
+)
+def test_contents_of_older_shapes_are_still_read(contents: Any, read: Any) -> None:
+    """C9; what cannot be read gives way to the stored parts."""
+    assert from_row(old_row({"type": "user", "contents": contents})).contents == read
+
+
+JUNK = st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.lists(st.integers())
+FIELDS = ("id", "type", "tagName", "createdAt", "acceptedAt", "attributes", "metadata", "contents")
+
+
+@given(envelope=JUNK | st.dictionaries(st.sampled_from((*FIELDS, "transient")), JUNK))
+def test_a_broken_envelope_is_read_all_the_same(envelope: Any) -> None:
+    """C9: one bad row must not take its thread down; it can be rendered too."""
+    signal = from_row(old_row(envelope))
+    assert signal.created_at.tzinfo is not None
+    assert render_signal(signal).role == "user"
+
+
+def test_times_come_from_the_row_and_never_from_the_clock() -> None:
+    """B23: a reload keeps the order."""
+    assert from_row(old_row({"type": "user"})).created_at == NOW
+    assert from_row(old_row({"createdAt": "no date"})).created_at == NOW
+    assert from_row(old_row({"createdAt": "2026-03-02T13:00:00"})).created_at > NOW
+
+
+def test_the_envelope_does_not_leak_into_the_callers_metadata() -> None:
+    """B31: however often it goes through the store."""
+    signal = make(metadata={"signal": {"mine": True}})
+    for _ in range(3):
+        signal = from_row(to_row(signal))
+    assert signal.metadata == {"signal": {"mine": True}}
+
+
+def test_a_row_shares_nothing_with_its_signal() -> None:
+    signal = make(metadata={"list": []})
+    row, (_, payload) = to_row(signal), signal_chunk(signal)
+    again = from_row(row)
+    for other in (row.metadata["signal"]["metadata"], payload["metadata"], again.metadata):
+        other["list"].append("changed")
+    assert signal.metadata == {"list": []}
+
+
+def test_an_echo_carries_all_that_was_given_and_no_more() -> None:
+    """C10."""
+    full = {"acceptedAt": NOW, "metadata": {"a": None}, "transient": True}
+    _, payload = signal_chunk(make(contents=["a"], providerOptions={"x": {"y": 1}}, **full))
+    assert payload == {
+        "id": "s1",
+        "type": "user",
+        "tagName": "user",
+        "contents": [{"type": "text", "text": "a"}],
+        "createdAt": "2026-03-02T12:00:00Z",
+        "acceptedAt": "2026-03-02T12:00:00Z",
+        "metadata": {"a": None},
+        "providerOptions": {"x": {"y": 1}},
+        "transient": True,
+    }
+    assert set(signal_chunk(make())[1]) == {"id", "type", "tagName", "contents", "createdAt"}
