@@ -9,8 +9,8 @@ from core.errors import InvalidInput
 from core.ids import ThreadKey, thread_key
 from core.memory.memory import Memory
 from core.ports.model import Model
-from core.ports.runtime import current_runtime
-from core.signals.signal import Signal
+from core.ports.runtime import current_runtime, private_runtime
+from core.signals.signal import Signal, message_input
 from core.tools.tool import Tool
 
 Instructions = str | Sequence[str]
@@ -56,9 +56,9 @@ class SignalResult:
     (S7).
     """
 
-    accepted: "asyncio.Future[Acceptance]"
+    accepted: asyncio.Future[Acceptance]
     signal: Signal
-    persisted: "asyncio.Future[None] | None" = None
+    persisted: asyncio.Future[None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +158,11 @@ class Agent:
             InvalidSignal: the message breaks a rule; nothing was sent.
             InvalidInput: no thread and no run is named.
         """
-        return self._runtime().send(self, _user(message), Target(**target), own_turn=False)
+        return self._runtime().send(self, message_input(message), Target(**target), own_turn=False)
 
     def queue_message(self, message: Any, **target: Any) -> SignalResult:
         """Send a person's message for a turn of its own, after what runs now (signals.md 2.4)."""
-        return self._runtime().send(self, _user(message), Target(**target), own_turn=True)
+        return self._runtime().send(self, message_input(message), Target(**target), own_turn=True)
 
     def send_signal(self, signal: Mapping[str, Any], **target: Any) -> SignalResult:
         """Send a signal of any type: `{type, tag_name, contents, attributes, metadata, ...}`."""
@@ -207,25 +207,6 @@ class Agent:
         return await output.consume_stream()
 
     def _runtime(self) -> AgentRuntime:
-        found = self.runtime or current_runtime.get()
-        if found is None:
-            found = _private_runtime()
-        return cast("AgentRuntime", found)
-
-
-def _user(message: Any) -> Mapping[str, Any]:
-    fields = dict(message) if isinstance(message, Mapping) else {"contents": message}
-    return {**fields, "type": "user"}
-
-
-def _private_runtime() -> AgentRuntime:
-    factory = _factories.get("runtime")
-    if factory is None:
-        raise InvalidInput(
-            "no Runtime is at hand: import Runtime from core, or use `async with Runtime()`"
-        )
-    return cast("AgentRuntime", factory())
-
-
-_factories: dict[str, Any] = {}
-"""Filled by core.runtime, so that this module need not look upward."""
+        if self.runtime is not None:
+            return self.runtime
+        return cast("AgentRuntime", current_runtime.get() or private_runtime.get())

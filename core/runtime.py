@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 
@@ -15,13 +15,13 @@ from core.approvals.submit_plan import submit_plan
 from core.approvals.suspension import Suspension
 from core.clock import Clock, SystemClock
 from core.conversation import Person
-from core.errors import ModelAuthError, Unknown
+from core.errors import Conflict, ModelAuthError, Unknown
 from core.ids import ThreadKey, new_id
 from core.names import NameBook
 from core.outbox.sender import Sender
 from core.ports.adapter import Adapter
 from core.ports.model import Model, Models
-from core.ports.runtime import current_runtime
+from core.ports.runtime import current_runtime, private_runtime
 from core.runs.chunks import Chunk
 from core.runs.fallback import FallbackModel
 from core.runs.limits import Limits
@@ -38,9 +38,6 @@ from core.tools.builtin import clock as clock_tool
 from core.tools.builtin import write_note, write_plan
 from core.tools.tool import Folders, Tool
 from core.tools.toolset import build_toolset
-
-if TYPE_CHECKING:
-    from contextvars import Token
 
 log = structlog.get_logger(__name__)
 PROGRAM = Person(id="api:program", name="the program", platform="api")
@@ -111,13 +108,15 @@ class Runtime:
             broadcaster=self.broadcaster,
             clock=self.clock,
         )
-        self._entered: Token[Any] | None = None
+        self._before: Any = None
+        self._closed = False
         for agent in agents:
             self.register(agent)
 
     async def __aenter__(self) -> "Runtime":
         """Become the current Runtime."""
-        self._entered = current_runtime.set(self)
+        self._before = current_runtime.get()
+        current_runtime.set(self)
         return self
 
     async def __aexit__(
@@ -127,12 +126,16 @@ class Runtime:
         trace: TracebackType | None,
     ) -> None:
         """Stop and close."""
-        if self._entered is not None:
-            current_runtime.reset(self._entered)
+        # Not by a token: a fixture may leave in another context than it entered.
+        if current_runtime.get() is self and self._before is not self:
+            current_runtime.set(self._before)
         await self.aclose()
 
     async def aclose(self, grace: timedelta = timedelta(seconds=10)) -> None:
         """Let runs come to a step's end within the grace period, then close the store."""
+        self._closed = True
+        if current_runtime.get() is self:
+            current_runtime.set(None)
         self._runner.leave()
         await self.dispatcher.stop(grace)
         await self.sender.stop()
@@ -141,13 +144,13 @@ class Runtime:
     # Agents
 
     def register(self, agent: Agent) -> Agent:
-        """Make the agent known under its id, its tools resolved; returns it.
+        """Make the agent known under its id, and this Runtime the current one; returns the agent.
 
         Raises:
-            InvalidConfig: it names a built-in tool that does not exist.
+            InvalidConfig: its tools cannot be offered; says which and why.
         """
-        build_toolset(agent.tools, self._tools)
-        self._agents[agent.id] = agent
+        self._add(agent)
+        current_runtime.set(self)
         return agent
 
     def agents(self) -> tuple[Agent, ...]:
@@ -188,6 +191,7 @@ class Runtime:
             Unknown: no such run, or it is another agent's (agent.md R20).
             NotSuspended: nothing of it waits, or several calls do and none was named.
         """
+        self._known(agent)
         run = await self.store.run(str(options["run_id"]))
         if run.agent_id != agent.id:
             raise Unknown(f"run {run.run_id} is not one of agent {agent.id}")
@@ -235,8 +239,14 @@ class Runtime:
         self.sender.wake(key.thread_id)
 
     def _known(self, agent: Agent) -> None:
-        if agent.id not in self._agents:
-            self.register(agent)
+        if self._closed:
+            raise Conflict(f"this Runtime is closed, agent {agent.id} cannot run on it any more")
+        if self._agents.get(agent.id) is not agent:
+            self._add(agent)
+
+    def _add(self, agent: Agent) -> None:
+        build_toolset(agent.tools, self._tools)
+        self._agents[agent.id] = agent
 
     def _decided(self, suspension: Suspension) -> None:
         decision = suspension.decision
@@ -285,3 +295,6 @@ class Runtime:
         if self.options.models is None:
             raise ModelAuthError(f"agent {agent.id} names {named}, but this Runtime has no models")
         return self.options.models.model(named)
+
+
+private_runtime.made_by(Runtime)
