@@ -9,7 +9,7 @@ import structlog
 
 from core.agent import Acceptance, SignalResult, Target
 from core.clock import Clock
-from core.errors import InvalidInput
+from core.errors import Conflict, InvalidInput, Unknown
 from core.ids import ThreadKey, new_id, thread_key
 from core.runs.chunks import Chunk
 from core.runs.output import RunOutput
@@ -25,6 +25,12 @@ from core.threads.thread import Accepted
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
+_STORED_OPTIONS = {
+    "max_steps": "maxSteps",
+    "request_context": "requestContext",
+    "instructions": "instructions",
+}
+"""Options of a call that are kept with its run, by the names they are stored under."""
 
 
 class Sending:
@@ -79,27 +85,35 @@ class Sending:
         return accepted
 
     async def start(self, agent_id: str, messages: Any, options: Mapping[str, Any]) -> RunOutput:
-        """Send the messages as one user signal and return the stream of the run that answers it."""
+        """Send the messages as one user signal and return the stream of the run that answers it.
+
+        Raises:
+            InvalidInput: an option or a message is not understood; nothing was sent.
+            Conflict: a run of the id that was asked for exists.
+        """
         key = memory_key(options.get("memory"))
         spec = {"type": "user", "contents": _contents(messages)}
         signal = create_signal(spec, now=self._clock.now(), new_id=lambda: new_id("sig"))
-        known = ("maxSteps", "requestContext", "instructions")
-        named = {
-            "maxSteps": options.get("max_steps"),
-            "requestContext": options.get("request_context"),
-        }
-        named["instructions"] = options.get("instructions")
         request = AcceptRequest(
             key=key,
             agent_id=agent_id,
             signal=signal,
-            fresh_run_id=str(options.get("run_id") or new_id("run")),
+            fresh_run_id=await self._run_id(options.get("run_id")),
             own_turn=True,
-            options={name: named[name] for name in known if named[name] is not None},
+            options=_stored(options),
         )
         subscription = self._broadcaster.subscribe(key)
         accepted = await self.deliver(request)
         return RunOutput(str(accepted.run_id), subscription)
+
+    async def _run_id(self, wanted: str | None) -> str:
+        if wanted is None:
+            return new_id("run")
+        try:
+            await self._store.run(wanted)
+        except Unknown:
+            return wanted
+        raise Conflict(f"run {wanted} exists already: choose another run_id, or leave it out")
 
     async def _accept(self, request: AcceptRequest, run_id: str | None) -> Acceptance:
         if run_id is not None:
@@ -194,10 +208,39 @@ def _unknown_behavior(branch: str, behavior: Any, known: tuple[str, ...]) -> Inv
     )
 
 
+def _stored(options: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(options) - set(_STORED_OPTIONS) - {"memory", "run_id"})
+    if unknown:
+        raise InvalidInput(
+            f"a run has no option {', '.join(unknown)}", fields=dict.fromkeys(unknown, "unknown")
+        )
+    return {
+        stored: options[name]
+        for name, stored in _STORED_OPTIONS.items()
+        if options.get(name) is not None
+    }
+
+
 def _contents(messages: Any) -> Any:
-    if isinstance(messages, list) and all(isinstance(item, str) for item in messages):
-        return "\n".join(messages)
-    return messages
+    """Return text, a list of texts or a list of message objects as one signal's contents."""
+    if not isinstance(messages, list):
+        return messages
+    parts = [part for item in messages for part in _parts(item)]
+    if all(isinstance(part, str) for part in parts):
+        return "\n".join(parts)
+    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
+
+
+def _parts(item: Any) -> list[Any]:
+    if not isinstance(item, Mapping) or "role" not in item:
+        return [item]
+    if item["role"] != "user":
+        raise InvalidInput(
+            f"a message of role {item['role']!r} cannot be sent: the thread keeps its own history",
+            fields={"messages": "only role user"},
+        )
+    content = item.get("content")
+    return list(content) if isinstance(content, list) else [content]
 
 
 def _at(request: AcceptRequest, key: ThreadKey) -> AcceptRequest:
