@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json, to_jsonable_python
 
+from core.signals.values import well_formed
 from core.tools.tool import Tool
 
 RESERVED = frozenset({"resumeData", "_background", "suspendedToolRunId"})
@@ -60,8 +61,16 @@ def validate_arguments(tool: Tool, arguments: Any) -> Any:
 
 
 def json_safe(value: Any) -> Any:
-    """Return the value as plain JSON data; what JSON cannot hold becomes its text (agent.md T7)."""
-    return to_jsonable_python(value, fallback=str, inf_nan_mode="strings")
+    """Return the value as plain JSON data; what JSON cannot hold becomes its text (agent.md T7).
+
+    Bytes become base64; half characters become U+FFFD, since no store could write them.
+    """
+    try:
+        plain = to_jsonable_python(value, fallback=str, inf_nan_mode="strings", bytes_mode="base64")
+    except ValueError:
+        # It holds itself, or is nested too deeply.
+        plain = str(value)
+    return _whole(plain)
 
 
 def _lenient(arguments: Any, schema: dict[str, Any]) -> Any:
@@ -72,21 +81,44 @@ def _lenient(arguments: Any, schema: dict[str, Any]) -> Any:
     properties = schema.get("properties", {})
     required = set(schema.get("required", ()))
     kept = {name: value for name, value in arguments.items() if name not in RESERVED}
+    definitions = schema.get("$defs", {})
     return {
-        name: _parsed(value, properties.get(name, {}))
+        name: _parsed(value, properties.get(name, {}), definitions)
         for name, value in kept.items()
         if value is not None or name in required
     }
 
 
-def _parsed(value: Any, schema: dict[str, Any]) -> Any:
-    wanted = schema.get("type")
-    if not isinstance(value, str) or wanted not in ("array", "object"):
+def _parsed(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
+    if not isinstance(value, str):
+        return value
+    wanted = _types(schema, definitions) - {"null"}
+    if not wanted or wanted - {"array", "object"}:
         return value
     try:
         return from_json(value)
     except ValueError:
         return value
+
+
+def _types(schema: dict[str, Any], definitions: dict[str, Any]) -> set[str]:
+    """Return the JSON types that a schema lets through; `any` where it does not say."""
+    if "$ref" in schema:
+        return _types(definitions.get(schema["$ref"].rpartition("/")[2], {}), {})
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if branches:
+        return {name for branch in branches for name in _types(branch, definitions)}
+    return {schema.get("type", "any")}
+
+
+def _whole(plain: Any) -> Any:
+    if isinstance(plain, str):
+        return well_formed(plain)
+    if isinstance(plain, list):
+        return [_whole(item) for item in plain]
+    if isinstance(plain, dict):
+        return {well_formed(name): _whole(item) for name, item in plain.items()}
+    return plain
 
 
 def _explain(tool: Tool, problem: ValidationError, arguments: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Execution: running one tool call so that whatever happens becomes a result."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -29,29 +29,31 @@ async def execute(tool: Tool, arguments: Any, context: ToolContext) -> ToolOutco
     Raises:
         NotAllowed: an authorisation was denied; that ends the run (agent.md T6).
     """
+    limit = asyncio.timeout(tool.timeout.total_seconds())
     try:
         values = validate_arguments(tool, arguments)
-        async with asyncio.timeout(tool.timeout.total_seconds()):
+        async with limit:
             result = await tool.execute(values, context)
+        return _succeeded(result, context)
     except BadArguments as exc:
         return ToolOutcome(result=exc.result, is_error=True)
-    except TimeoutError:
-        return _failed(f"{tool.id} did not finish within {tool.timeout.total_seconds():g} s")
     except NotAllowed:
         raise
     # A tool is foreign code: whatever it raises is an answer for the model, not an end of the run.
     except Exception as exc:
         log.warning("tool.failed", tool=tool.id, run=context.run_id, exc_info=exc)
+        if limit.expired():
+            return _failed(f"{tool.id} did not finish within {tool.timeout.total_seconds():g} s")
         return _failed(f"{type(exc).__name__}: {exc}")
-    return _succeeded(result, context)
 
 
 def _succeeded(result: Any, context: ToolContext) -> ToolOutcome:
     documents = tuple(context.documents)
-    if context.suspension is not None:
-        return ToolOutcome(suspension=context.suspension, documents=documents)
-    return ToolOutcome(result=json_safe(result), documents=documents)
+    if context.suspension is None:
+        return ToolOutcome(result=json_safe(result), documents=documents)
+    request = replace(context.suspension, payload=json_safe(context.suspension.payload))
+    return ToolOutcome(suspension=request, documents=documents)
 
 
 def _failed(message: str) -> ToolOutcome:
-    return ToolOutcome(result={"error": True, "message": message}, is_error=True)
+    return ToolOutcome(result={"error": True, "message": json_safe(message)}, is_error=True)

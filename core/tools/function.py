@@ -3,13 +3,16 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any, get_type_hints, overload
+from typing import Any, get_args, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
 from core.tools.tool import TOOL_TIMEOUT, Tool, ToolContext
 
 Function = Callable[..., Awaitable[Any]]
+_PREFIX = "given_"
+"""Keeps parameters called `json` or `copy` apart from what a pydantic model has by those names."""
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 @overload
@@ -37,18 +40,19 @@ def tool(function: Function | None = None, /, **options: Any) -> Tool | Callable
     `to_model`.
 
     Raises:
-        TypeError: the function is not async, or a parameter has no type.
+        TypeError: the function is not async, or a parameter has no type or cannot be given by name.
     """
     if function is not None:
         return _build(function, options)
-    return lambda wrapped: _build(wrapped, options)
+    return lambda wrapped: _build(wrapped, dict(options))
 
 
 def _build(function: Function, options: dict[str, Any]) -> Tool:
     if not inspect.iscoroutinefunction(function):
         raise TypeError(f"tool {function.__name__} must be an async function")
     hints = get_type_hints(function, include_extras=True)
-    context_name = next((name for name, hint in hints.items() if hint is ToolContext), None)
+    hints.pop("return", None)
+    context_name = next((name for name, hint in hints.items() if _is_context(hint)), None)
     model = _input_model(function, hints, context_name)
     name = options.pop("id", None) or function.__name__
     description = options.pop("description", None) or _summary(function)
@@ -71,9 +75,11 @@ def _input_model(
             continue
         if name not in hints:
             raise TypeError(f"parameter {name} of tool {function.__name__} has no type")
+        if parameter.kind not in _BY_NAME:
+            raise TypeError(f"parameter {name} of tool {function.__name__} has no name to give it")
         required = parameter.default is inspect.Parameter.empty
-        fields[name] = (hints[name], ... if required else parameter.default)
-    config = ConfigDict(extra="forbid")
+        fields[f"{_PREFIX}{name}"] = (hints[name], ... if required else parameter.default)
+    config = ConfigDict(extra="forbid", alias_generator=_bare_name)
     return create_model(f"{function.__name__}_input", __config__=config, **fields)
 
 
@@ -87,12 +93,21 @@ def _caller(
     function: Function, context_name: str | None
 ) -> Callable[[Any, ToolContext], Awaitable[Any]]:
     async def call(arguments: Any, context: ToolContext) -> Any:
-        values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
+        fields = type(arguments).model_fields
+        values = {_bare_name(name): getattr(arguments, name) for name in fields}
         if context_name is not None:
             values[context_name] = context
         return await function(**values)
 
     return call
+
+
+def _is_context(hint: Any) -> bool:
+    return hint is ToolContext or ToolContext in get_args(hint)
+
+
+def _bare_name(field: str) -> str:
+    return field.removeprefix(_PREFIX)
 
 
 def _summary(function: Function) -> str:

@@ -1,5 +1,6 @@
 """Toolsets: the tools of one run, by the names the model sees."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from core.errors import InvalidConfig
 from core.ports.model import ToolSpec
 from core.tools.tool import Tool
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +42,26 @@ def build_toolset(
 ) -> Toolset:
     """Build the set from an agent's list or map; a string names a built-in tool.
 
+    In a map the key is what the model sees, but a built-in tool always goes by its own id: hosts
+    know `submit_plan` by it (agent.md 1.1, P13).
+
     Raises:
-        InvalidConfig: a name that no built-in tool has.
+        InvalidConfig: a name that no built-in tool has, that two tools share, or that no provider
+            would take.
     """
-    if isinstance(given, Mapping):
-        return Toolset(dict(given))
-    tools = [_resolve(item, builtin) for item in given]
-    return Toolset({tool.id: tool for tool in tools})
+    items = given.items() if isinstance(given, Mapping) else [(None, item) for item in given]
+    tools: dict[str, Tool] = {}
+    for key, item in items:
+        tool = _resolve(item, builtin)
+        name = tool.id if key is None or tool in builtin.values() else key
+        if not _NAME.fullmatch(name):
+            raise InvalidConfig(
+                f"tool name {name!r} cannot be offered to a model: use up to 64 letters, digits, "
+                "_ and -"
+            )
+        if tools.setdefault(name, tool) is not tool:
+            raise InvalidConfig(f"two tools are called {name!r}: give one of them another id")
+    return Toolset(tools)
 
 
 def _resolve(item: Tool | str, builtin: Mapping[str, Tool]) -> Tool:
