@@ -22,6 +22,11 @@ _STATES = {
     "expired": SuspensionState.EXPIRED,
 }
 EXPIRED_FEEDBACK = "Nobody decided in time."
+_EXPIRED_DATA: dict[str, object] = {
+    "plan": {"action": "rejected"},
+    "question": "Nobody answered in time.",
+}
+"""What a tool gets whose suspension ran out, in the shape that it reads."""
 
 
 def get_suspension(tables: Tables, token: str) -> Suspension:
@@ -144,7 +149,7 @@ def _expiry(suspension: Suspension, now: datetime) -> Decision:
         actor_name="the clock",
         action="expired",
         feedback=EXPIRED_FEEDBACK,
-        data={"action": "rejected", "approved": False},
+        data=_EXPIRED_DATA.get(suspension.kind, {"approved": False}),
         decided_at=now,
         ends_run=suspension.kind == "plan",
         content_hash=suspension.plan.content_hash if suspension.plan else None,
