@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from core.tools.tool import Folders
 PLAN_SIZE_LIMIT = 256 * 1024
 """Bytes of a plan file that are read at most; a larger one is not read at all."""
 _SECOND_HOME = Path(".mastracode/plans")
+_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 
 
 def parse_plan(path: str, content: str, version: int = 1) -> PlanText:
@@ -21,8 +23,8 @@ def parse_plan(path: str, content: str, version: int = 1) -> PlanText:
     is the body, its leading newlines dropped and its end trimmed. Without a heading the title is
     empty and the body is all of it.
     """
-    text = content.replace("\r\n", "\n")
-    first, _, rest = text.lstrip("\n \t").partition("\n")
+    text = content.removeprefix("\ufeff").replace("\r\n", "\n")
+    first, _, rest = _BLANK_LINES.sub("", text).partition("\n")
     heading = first.startswith("# ")
     return PlanText(
         path=path,
@@ -44,24 +46,40 @@ async def read_plan_file(path: str, folders: Folders) -> str | None:
 
 
 def _read(path: str, folders: Folders) -> str | None:
-    root = folders.root.resolve()
     name = Path(path).name
     if not name.lower().endswith(".md"):
         return None
-    asked = Path(os.path.normpath(root / path))
-    homes = (Path(os.path.normpath(root / folders.plans)), root / _SECOND_HOME)
-    home = next((home for home in homes if asked == home / name), None)
-    return None if home is None else _read_regular(home, name)
+    # A root reached through a link has two spellings; an absolute path may use either.
+    spellings = (folders.root.absolute(), folders.root.resolve())
+    for root in spellings:
+        asked = _tidy(root / path)
+        for home in (folders.plans, _SECOND_HOME):
+            if asked == _tidy(root / home) / name:
+                return _read_regular(_real(spellings[1], home), name)
+    return None
+
+
+def _real(root: Path, home: Path) -> Path:
+    # An operator's own absolute folder may lie behind links, one below the root may not.
+    return home.resolve() if home.is_absolute() else _tidy(root / home)
+
+
+def _tidy(path: Path) -> Path:
+    # By the text alone: resolving would follow the links that may not be followed.
+    return Path(os.path.normpath(path))
 
 
 def _read_regular(home: Path, name: str) -> str | None:
+    if home.resolve() != home:
+        return None
     try:
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
         return _read_inside(folder, name)
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
+        # Not there, a link, not UTF-8, or a name that no file can have.
         return None
     finally:
         os.close(folder)

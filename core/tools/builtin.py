@@ -6,12 +6,14 @@ from datetime import UTC
 from pathlib import Path
 from typing import Annotated
 
+import structlog
 from pydantic import Field
 
 from core.tools.function import tool
 from core.tools.tool import ToolContext
 
-BARE_NAME = re.compile(r"[^/\\\0\s.][^/\\\0]{0,99}")
+log = structlog.get_logger(__name__)
+BARE_NAME = re.compile(r"[^/\\\x00-\x1f\x7f\s.][^/\\\x00-\x1f\x7f]{0,99}")
 Name = Annotated[
     str, Field(min_length=1, max_length=100, description="A bare file name, without folders")
 ]
@@ -63,4 +65,7 @@ async def _mirror(path: Path, content: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
 
-    await asyncio.to_thread(write)
+    try:
+        await asyncio.to_thread(write)
+    except OSError as exc:
+        log.warning("plan.not_mirrored", path=str(path), error=str(exc))
