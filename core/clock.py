@@ -25,6 +25,7 @@ class SystemClock:
 
     def now(self) -> datetime:
         """Return the wall clock in UTC."""
+        # The one place where the wall clock is read.
         return datetime.now(UTC)
 
     def monotonic(self) -> float:

@@ -15,6 +15,7 @@ def point(name: str) -> None:
 
     `INTERLOCK_KILL_AT` holds a point's name, or `name#n` for its n-th passing (reliability.md R1).
     """
+    # Looked up each time: tests set it for a child that is running already.
     target = os.environ.get(_ENVIRONMENT)
     if target is None:
         return

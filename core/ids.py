@@ -47,4 +47,5 @@ def escape_part(part: str) -> str:
 
     `%`, `:` and `/` are escaped; all else stays readable (cases PB-049).
     """
+    # `%` first, or the escapes would be escaped again.
     return part.replace("%", "%25").replace(":", "%3A").replace("/", "%2F")

@@ -50,6 +50,7 @@ class ToolResultPart(Record):
 
 ContentPart = TextPart | FilePart
 Part = Annotated[TextPart | FilePart | ToolCallPart | ToolResultPart, Field(discriminator="type")]
+# `system` is not stored: instructions belong to the agent of the day.
 Role = Literal["signal", "assistant", "tool"]
 
 

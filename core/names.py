@@ -22,6 +22,7 @@ class NameBook:
 
     async def names(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Return the names that could be found in time, by id."""
+        # The first part of an id is its platform, and the adapter's name.
         platforms = {person.partition(":")[0] for person in ids}
         asked = [
             self._ask(platform, [person for person in ids if person.startswith(f"{platform}:")])

@@ -10,6 +10,7 @@ class Record(BaseModel):
     Unknown keys are refused, so that a typing error is heard of where it is made.
     """
 
+    # Frozen, so that what was read in one step cannot be changed by another.
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",

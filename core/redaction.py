@@ -12,4 +12,5 @@ HIDDEN = "[secret]"
 
 def redact_text(text: str) -> str:
     """Return the text with every known token shape replaced by `[secret]` (PB-040, PB-089)."""
+    # The whole match goes: a secret with its end cut off is still a secret.
     return SHAPES.sub(HIDDEN, text)

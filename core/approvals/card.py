@@ -41,6 +41,7 @@ def compose_note(suspension: Suspension) -> str | None:
     if suspension.state is SuspensionState.WAITING:
         return None
     word = _WORDS[suspension.state]
+    # A stopped run cancels its cards, and nobody decided anything.
     if suspension.decision is None:
         return f"{word}."
     return f"{word} by {_who(suspension.decision)}{_why(suspension.decision)}"
@@ -87,6 +88,7 @@ def _question(payload: Mapping[str, Any]) -> str:
 def _buttons(suspension: Suspension) -> tuple[Button, ...]:
     if suspension.state is not SuspensionState.WAITING:
         return ()
+    # Nobody approves what nobody saw; it may still be rejected.
     if suspension.kind == "plan" and suspension.plan is None:
         return BUTTONS[1:]
     return BUTTONS if suspension.kind in ("plan", "approval") else ()

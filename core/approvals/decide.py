@@ -61,6 +61,7 @@ class Decider:
         """
         suspension = await self._store.suspension(token)
         reason = (feedback or "").strip() or None
+        # An empty box is no reason: the run then ends instead of asking the model once more.
         data: dict[str, Any] = {"action": action, "feedback": reason}
         ends_run = action == "rejected" and reason is None
         return await self.answer(
@@ -76,6 +77,7 @@ class Decider:
             AlreadyDecided: somebody was first.
         """
         suspension = answering.suspension
+        # Permission comes first: who may not decide does not even learn whether it came late.
         if not self._may_decide(answering.actor, suspension):
             log.info("decision.refused", token=suspension.token, actor=answering.actor.id)
             raise NotAllowed(
@@ -104,6 +106,7 @@ class Decider:
         found = await self._store.suspensions(
             SuspensionFilter(run_id=run_id, state=SuspensionState.WAITING)
         )
+        # A stale id must never act on another call of the run that waits by now (agent.md R22).
         if tool_call_id is not None:
             found = [item for item in found if item.tool_call_id == tool_call_id]
         if len(found) == 1:
@@ -147,6 +150,7 @@ def _read(suspension: Suspension, data: Any) -> tuple[str, str | None, Any]:
         raise InvalidInput(
             "this plan's text could not be read, so nobody has seen it: it cannot be approved"
         )
+    # The plan is echoed as it is stored, not as the caller sent it: that is what people saw.
     echoed = decision.model_copy(
         update={
             "path": plan.path if plan else decision.path,

@@ -73,6 +73,7 @@ def _read_regular(home: Path, name: str) -> str | None:
     if home.resolve() != home:
         return None
     try:
+        # The file is opened below the open folder: a link swapped in between leads nowhere.
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
@@ -92,5 +93,6 @@ def _read_inside(folder: int, name: str) -> str | None:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size > PLAN_SIZE_LIMIT:
             return None
+        # It may have grown since it was measured.
         content = file.read(PLAN_SIZE_LIMIT + 1)
     return content.decode() if len(content) <= PLAN_SIZE_LIMIT else None

@@ -72,6 +72,7 @@ async def submit_plan(
 
 
 async def _find(path: str, context: ToolContext) -> str | None:
+    # The stored text wins over the file, which may have changed since it was written.
     if context.library is not None:
         stored = await context.library.read(path)
         if stored is not None:
@@ -80,6 +81,7 @@ async def _find(path: str, context: ToolContext) -> str | None:
 
 
 def _outcome(path: str, decision: PlanDecision) -> dict[str, Any]:
+    # Kept beside the sentence for whoever reads the history; the model reads the sentence alone.
     submitted = {
         "title": decision.title,
         "path": decision.path or path,

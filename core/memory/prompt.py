@@ -49,6 +49,7 @@ def compose_history(
 
 
 def _newest_turns(rows: list[Message], turns: int) -> list[Message]:
+    # A window may only begin where no call waits for its result, or a provider refuses it.
     starts = [at for at, row in enumerate(rows) if _starts_turn(rows, at)]
     if len(starts) <= turns:
         return rows[starts[0] :] if starts else []
@@ -66,6 +67,7 @@ def _messages(
 ) -> list[PromptMessage]:
     if row.role == "signal":
         return [render_signal(from_row(row))]
+    # Results are put right behind their calls, wherever their rows stand: providers insist.
     if row.role == "tool":
         return []
     calls = calls_of(row)
@@ -87,6 +89,7 @@ def _result(call: ToolCallPart, result: ToolResultPart | None, toolset: Toolset)
 
 def _shown(result: ToolResultPart, toolset: Toolset) -> Any:
     tool = toolset.find(result.tool_name)
+    # An error has another shape than what `to_model` was written for.
     if tool is None or tool.to_model is None or result.is_error:
         return result.result
     return tool.to_model(result.result)

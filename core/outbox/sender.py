@@ -80,6 +80,7 @@ class Sender:
             return False
         entry, edited = claimed
         adapter = self._adapters.get(entry.conversation.platform)
+        # A platform that was taken out of the settings: nothing here will ever send it.
         if adapter is None:
             await self._store.dead(entry.entry_id, f"no adapter for {entry.conversation.platform}")
             return True
@@ -135,6 +136,7 @@ class Sender:
 
     async def _failed(self, entry: OutboxEntry, problem: DeliveryError, *, unclear: bool) -> bool:
         log.warning("outbox.failed", entry=entry.entry_id, error=str(problem))
+        # Asking again would only wear out the rate limit.
         if problem.permanent:
             await self._store.dead(entry.entry_id, str(problem))
             return True

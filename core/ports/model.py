@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 from core.messages import ContentPart, ToolCallPart, ToolResultPart
 
+# Words of our own: every provider has others, and each client translates once.
 FinishReason = Literal["stop", "tool-calls", "length", "content-filter", "error", "other"]
 
 

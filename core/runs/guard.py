@@ -61,6 +61,7 @@ class Guard:
         Then the work is cancelled and the reason raised.
         """
         task = asyncio.create_task(work, name="guarded work")
+        # A task of its own, so that a reason is seen while the work waits for something slow.
         stop = asyncio.create_task(self._raised.wait(), name="guard")
         try:
             await asyncio.wait((task, stop), return_when=asyncio.FIRST_COMPLETED)
@@ -75,6 +76,7 @@ class Guard:
                 await asyncio.gather(task, return_exceptions=True)
 
     def _interrupt(self, reason: InterlockError) -> None:
+        # The first reason stands: a lost lease is not turned into an abort, nor the other way.
         if self._reason is None:
             self._reason = reason
             self._raised.set()

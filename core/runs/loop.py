@@ -83,6 +83,7 @@ class RunLoop:
         self._show("start")
         await self._tooling().recover(self.lease, work.calls, self.equipment.toolset)
         while self.run.status is RunStatus.RUNNING:
+            # Each round goes by the phase that the last commit left: a crash goes on from there.
             self.guard.check()
             match self.run.phase:
                 case Phase.INPUT:
@@ -95,12 +96,14 @@ class RunLoop:
 
     async def _take_input(self) -> None:
         drained = await self._drain()
+        # Whoever writes after this look starts the next run, under the same lease.
         if not drained and self.run.step > 0:
             await self._end("stop")
             return
         await self._close(drained)
 
     async def _ask_model(self) -> None:
+        # Before the model is paid for, and never in the middle of a step.
         if self.run.steps_left <= 0 or self.run.step > self.shared.limits.steps:
             await self._end("max_steps")
             return
@@ -108,12 +111,12 @@ class RunLoop:
         request = await self._request()
         gathered = await self.guard.race(self._ask_patiently(request))
         answer = compose_answer(self.run, gathered, self._row())
+        self.run = await self.shared.store.commit_answer(self.lease, answer)
+        self.shared.committed(self.run)
         for call in answer.calls:
             self._show(
                 "tool-call", toolCallId=call.tool_call_id, toolName=call.tool_name, args=call.args
             )
-        self.run = await self.shared.store.commit_answer(self.lease, answer)
-        self.shared.committed(self.run)
         if not answer.calls:
             self._finish_step("stop", answer.input_tokens, answer.output_tokens)
 
@@ -123,6 +126,7 @@ class RunLoop:
         settling = self._tooling().settle(self.lease, self.run, calls, self.equipment.toolset)
         await self.guard.race(settling)
         calls = await store.calls(self.run.run_id, self.run.step)
+        # Read anew: a decision may have come for a call of this very step meanwhile.
         waiting = any(not call.settled for call in calls)
         if any(call.ends_run for call in calls) and not waiting:
             await self._end("rejected")
@@ -133,6 +137,7 @@ class RunLoop:
     async def _drain(self) -> list[Drained]:
         mail = await self.shared.store.mail(self.lease, self.run.run_id)
         signals = [entry.signal for entry in mail if entry.signal is not None]
+        # Asked here, once, and stored with the step: no prompt waits for a platform again.
         names = await self._look_up(signals)
         return [
             Drained(sequence=entry.sequence, signal=_named(entry.signal, names))
@@ -141,6 +146,7 @@ class RunLoop:
         ]
 
     async def _close(self, drained: Sequence[Drained], *, fresh: bool = False) -> None:
+        # Only people and decisions give new steps: a busy webhook must not keep a run going.
         heard = any(item.signal.type == "user" for item in drained)
         allowance = self._allowance() if fresh or heard or self.run.step == 0 else None
         was = self.run
@@ -165,6 +171,7 @@ class RunLoop:
                 gathered = await step.ask(request)
                 point("model.after_call")
             except ModelError as exc:
+                # What was seen of a failed try is taken back before the next one begins.
                 if step.gathered.shown:
                     self._show("step-discarded", step=self.run.step)
                 if not exc.retryable or attempt == limits.model_attempts:
@@ -211,6 +218,7 @@ class RunLoop:
         self._show("finish", stepResult={"reason": reason})
 
     def _allowance(self) -> int:
+        # The call that started the run knows best; then the agent.
         own = self.run.options.get("maxSteps")
         return int(own) if own else self.equipment.agent.default_options.max_steps
 

@@ -97,6 +97,7 @@ class RunOutput:
         async with aclosing(self._subscription.items()) as items:
             async for streamed in items:
                 chunk = streamed.chunk
+                # The subscription is the thread's: what other runs say there is not ours.
                 if chunk.run_id != self.run_id:
                     continue
                 yield chunk
@@ -114,6 +115,7 @@ def _gather(gathering: _Gathering, chunk: Chunk) -> None:
         case "text-delta":
             gathering.step_text.append(str(chunk.payload["text"]))
         case "step-discarded":
+            # That try is void: its words are not part of the answer.
             gathering.step_text.clear()
         case "step-finish":
             gathering.text += gathering.step_text

@@ -53,6 +53,7 @@ class Runner:
 
     async def own(self, lease: Lease) -> None:
         """Run the thread until it is drained or paused, keeping the lease alive meanwhile."""
+        # Registered before anything is read, so that no abort falls in between.
         guard = self._guards[lease.key] = Guard()
         keeping = asyncio.create_task(self._keep(lease, guard), name=f"renew {lease.key}")
         try:
@@ -95,9 +96,11 @@ class Runner:
     async def _one(self, lease: Lease, guard: Guard, work: Work) -> RunStatus:
         run = work.run
         with bound_contextvars(thread=run.thread_id, run=run.run_id, agent=run.agent_id):
+            # Asked for before the run began, or by another process: the row knows.
             if await self._store.abort_requested(lease, run.run_id):
                 guard.abort()
             status = await self._guarded(lease, guard, work)
+            # It was meant for this run; what waits behind it is answered.
             guard.clear_abort()
             log.info("run.left", status=status.value)
         return status
@@ -133,6 +136,7 @@ class Runner:
         return RunStatus.ABORTED
 
     async def _failed(self, lease: Lease, run: Run, problem: BaseException) -> RunStatus:
+        # People get the id, the log gets the rest.
         error_id = new_id("e")[:10]
         log.error("run.failed", error_id=error_id, exc_info=problem)
         reason = redact_text(str(problem))
@@ -167,6 +171,7 @@ class Runner:
             )
 
     async def _keep(self, lease: Lease, guard: Guard) -> None:
+        # Two renewals may fail before the lease is lost.
         pause = self._ttl.total_seconds() / 3
         deadline = self._shared.clock.monotonic() + self._ttl.total_seconds()
         while True:
@@ -179,6 +184,7 @@ class Runner:
                 return
             except InterlockError as exc:
                 log.warning("lease.not_renewed", thread=str(lease.key), error=str(exc))
+                # By now another process may own the thread: what we still wrote would be refused.
                 if self._shared.clock.monotonic() >= deadline:
                     guard.lose(LeaseLost(f"the lease of {lease.key} could not be renewed in time"))
                     return

@@ -59,8 +59,10 @@ class ModelStep:
             async for event in stream:
                 self._take(event)
         self._end_text()
+        # A connection that closes politely half-way looks like an end and is none.
         if self.gathered.finish is None:
             raise ModelOutputError("the model's answer broke off before its end", retryable=True)
+        # An empty answer would end the turn without a word to anybody.
         if not self.gathered.calls and not "".join(self.gathered.text).strip():
             raise ModelOutputError("the model gave an empty answer", retryable=True)
         return self.gathered
@@ -118,6 +120,7 @@ def compose_answer(run: Run, gathered: Gathered, message: Message) -> Answer:
 
 
 def _call(run: Run, position: int, done: ToolCallDone) -> Call:
+    # Broken arguments are kept as they came: the model is told, and the history is not lost.
     try:
         args, raw = parse_arguments(done.arguments), None
     except BadArguments:

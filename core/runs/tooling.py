@@ -61,6 +61,7 @@ class Tooling:
         back.
         """
         work = _Settling(tooling=self, lease=lease, run=run, toolset=toolset)
+        # One by one, so that what stands behind a waiting plan can still be held back.
         if any(call.tool_name in PAUSING for call in calls):
             await work.in_turn(calls)
         else:
@@ -73,6 +74,7 @@ class Tooling:
         """
         for call in calls:
             tool = toolset.find(call.tool_name)
+            # Nobody knows whether it took effect: only what bears a second time gets one.
             if call.state is not CallState.INTENT or (tool is not None and tool.idempotent):
                 continue
             await self.store.settle_call(
@@ -96,6 +98,7 @@ class _Settling:
                 await self._one(call)
 
     async def together(self, calls: Sequence[Call]) -> None:
+        # Started in call order, ended in any: results are matched by id (agent.md T12).
         slots = asyncio.Semaphore(max(self.tooling.limits.tool_concurrency, 1))
 
         async def run_in_slot(call: Call) -> None:
@@ -114,6 +117,7 @@ class _Settling:
             raise failures.exceptions[0] from failures
 
     async def _one(self, call: Call) -> None:
+        # What the plan asks leave for must not happen beside it (agent.md T11).
         if self.plan_waits and call.tool_name not in PAUSING:
             await self._store(_outcome(call, CallState.FAILED, NOT_RUN, is_error=True))
             return
@@ -140,6 +144,7 @@ class _Settling:
         tool = self.toolset.find(call.tool_name)
         if tool is None:
             return ToolOutcome(result=self.toolset.unknown(call.tool_name), is_error=True)
+        # They were not JSON when they came and will not be now; the words for it are the same.
         if call.raw_arguments is not None:
             return _unreadable(call.raw_arguments)
         return await execute(tool, call.args, context)

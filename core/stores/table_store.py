@@ -51,6 +51,7 @@ class TableStore:
         await self._transactor.aclose()
 
     async def _write(self, name: str, step: Callable[[Tables, datetime], T]) -> T:
+        # Read once: all rows of a step carry the same instant.
         now = self._clock.now()
         point(f"{name}.before_commit")
         value = await self._transactor.write(lambda tables: step(tables, now))
@@ -68,6 +69,7 @@ class TableStore:
 
     async def bind(self, conversation: Conversation, key: ThreadKey, agent_id: str) -> Binding:
         """See ThreadStore."""
+        # Nearly always there: a read costs no commit.
         bound = await self.binding(conversation.key)
         if bound is not None:
             return bound

@@ -72,6 +72,7 @@ class Table(Protocol[R]):
         """Return how many rows match."""
 
 
+# `ready` is a property of the head row, so `runnable` is one range of one index.
 THREADS = Spec(
     name="threads",
     record=Thread,
@@ -87,6 +88,7 @@ THREADS = Spec(
     ),
     indexes=(("ready", "lease_until"), ("resource_id", "updated_at"), ("updated_at",)),
 )
+# A thread's mailbox is a range of the key; it is short, or full.
 MAIL = Spec(
     name="mail",
     record=Mail,
@@ -94,6 +96,7 @@ MAIL = Spec(
     columns=("lane", "agent_id"),
     indexes=(),
 )
+# Few rows, each known by its name.
 FACTS = Spec(name="facts", record=Fact, key=("name",))
 HISTORY = Spec(
     name="history",
@@ -109,6 +112,7 @@ BINDINGS = Spec(
     columns=("thread_id", "created_at"),
     indexes=(("thread_id", "created_at"),),
 )
+# Only found by its key, and by its age when it is forgotten.
 INGRESS = Spec(
     name="ingress",
     record=Ingress,
@@ -137,6 +141,7 @@ DOCUMENTS = Spec(
     columns=("kind", "created_at"),
     indexes=(),
 )
+# Found by token for a click, by run for a resume, by time for expiry.
 SUSPENSIONS = Spec(
     name="suspensions",
     record=Suspension,
@@ -149,6 +154,7 @@ SUSPENSIONS = Spec(
         ("kind", "created_at"),
     ),
 )
+# `open` keeps the many sent entries out of the one query that runs all the time.
 OUTBOX = Spec(
     name="outbox",
     record=OutboxEntry,

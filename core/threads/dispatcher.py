@@ -59,6 +59,7 @@ class Dispatcher:
             return
         task = asyncio.create_task(self._run(key), name=f"thread {key}")
         self._tasks[key] = task
+        # A strong reference until it is done: the loop keeps only weak ones.
         task.add_done_callback(lambda _: self._done(key))
 
     async def reap(self) -> int:
@@ -91,6 +92,7 @@ class Dispatcher:
             self.wake(key)
 
     async def _run(self, key: ThreadKey) -> None:
+        # The slot first: a lease that waited for one would run out meanwhile.
         async with self._slots:
             # A slot that comes free while the process stops is not for new work.
             if self._stopping:

@@ -52,6 +52,7 @@ def validate_arguments(tool: Tool, arguments: Any) -> Any:
         BadArguments: with every path that is wrong (agent.md T4).
     """
     given = _lenient(arguments, tool.parameters)
+    # A tool made by hand checks its own input.
     if tool.validator is None:
         return given
     try:
@@ -80,6 +81,7 @@ def _lenient(arguments: Any, schema: dict[str, Any]) -> Any:
         return arguments
     properties = schema.get("properties", {})
     required = set(schema.get("required", ()))
+    # A model that writes resume data into its arguments is not believed (agent.md A7).
     kept = {name: value for name, value in arguments.items() if name not in RESERVED}
     definitions = schema.get("$defs", {})
     return {

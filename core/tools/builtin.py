@@ -35,6 +35,7 @@ async def write_plan(path: Name, content: Text, context: ToolContext) -> dict[st
     target = context.folders.plans / f"{_thread_part(context)}--{name}"
     await _mirror(context.folders.root / target, content)
     context.write(str(target), "plan", content)
+    # Models submit either what they wrote or what they were told: both lead to the text.
     if str(target) != name:
         context.write(name, "plan", content)
     return {"path": str(target)}
@@ -55,6 +56,7 @@ def _bare(name: str, suffix: str = "") -> str:
 
 
 def _thread_part(context: ToolContext) -> str:
+    # Thread ids hold colons and slashes, which file names must not.
     thread_id = context.thread.thread_id if context.thread else "run"
     return re.sub(r"[^A-Za-z0-9._-]", "_", thread_id)[:100]
 

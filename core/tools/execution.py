@@ -37,6 +37,7 @@ async def execute(tool: Tool, arguments: Any, context: ToolContext) -> ToolOutco
         return _succeeded(result, context)
     except BadArguments as exc:
         return ToolOutcome(result=exc.result, is_error=True)
+    # Not an answer for the model: the run ends here.
     except NotAllowed:
         raise
     # A tool is foreign code: whatever it raises is an answer for the model, not an end of the run.

@@ -52,6 +52,7 @@ def _build(function: Function, options: dict[str, Any]) -> Tool:
         raise TypeError(f"tool {function.__name__} must be an async function")
     hints = get_type_hints(function, include_extras=True)
     hints.pop("return", None)
+    # Found by its type, so that the parameter may have any name.
     context_name = next((name for name, hint in hints.items() if _is_context(hint)), None)
     model = _input_model(function, hints, context_name)
     name = options.pop("id", None) or function.__name__

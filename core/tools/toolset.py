@@ -22,6 +22,7 @@ class Toolset:
         """Return the tool that a call names, or None."""
         if name in self.tools:
             return self.tools[name]
+        # Models sometimes call a tool by its id although they were offered another key.
         return next((tool for tool in self.tools.values() if tool.id == name), None)
 
     def specs(self) -> tuple[ToolSpec, ...]:
