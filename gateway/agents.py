@@ -1,13 +1,18 @@
 """Agents of the gateway: those declared in TOML, and those of the `agents_module`."""
 
 import importlib.util
+import sys
+import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from core.agent import Agent, AgentOptions
-from core.errors import InvalidConfig, InvalidInput
+from core.errors import InvalidConfig
 from gateway.config import AgentSection, Settings
 
+MODULE = "interlock_agents"
+"""The name under which the `agents_module` is loaded."""
 DEFAULT_AGENT = AgentSection(
     id="helper",
     name="Helper",
@@ -28,6 +33,8 @@ def load_agents(settings: Settings) -> list[Agent]:
     """
     declared = [_from_section(section) for section in settings.agents]
     agents = [*declared, *_from_module(settings)]
+    if settings.model_override is not None:
+        agents = [replace(agent, model=settings.model_override) for agent in agents]
     if not agents and settings.dev:
         agents = [_from_section(DEFAULT_AGENT)]
     ids = [agent.id for agent in agents]
@@ -46,7 +53,7 @@ def name_models(agents: list[Agent], settings: Settings) -> list[str]:
         InvalidConfig: an agent has none; `serve` refuses that and names the agent (gateway.md).
     """
     for agent in agents:
-        if agent.model is None and settings.model.default is None:
+        if not agent.model and settings.model.default is None:
             raise InvalidConfig(
                 f"agent {agent.id} has no model: set its `model`, or INTERLOCK_MODEL "
                 "(for example openai/gpt-5-mini, or demo)"
@@ -83,15 +90,22 @@ def _from_module(settings: Settings) -> list[Agent]:
 
 
 def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("interlock_agents", path)
+    spec = importlib.util.spec_from_file_location(MODULE, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise InvalidConfig(f"agents_module {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their own module up here.
+    sys.modules[MODULE] = module
     try:
         spec.loader.exec_module(module)
-    except InvalidInput:
-        raise
     # The module is the user's own code: whatever is wrong in it is a wrong setting.
     except Exception as exc:
-        raise InvalidConfig(f"{path} cannot be loaded: {type(exc).__name__}: {exc}") from exc
+        where = _line_in(path, exc)
+        raise InvalidConfig(f"{path}{where} cannot be loaded: {type(exc).__name__}: {exc}") from exc
     return module
+
+
+def _line_in(path: Path, problem: Exception) -> str:
+    frames = traceback.extract_tb(problem.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f", line {lines[-1]}," if lines else ""

@@ -14,17 +14,16 @@ async def run_dev(parsed: argparse.Namespace) -> int:
     """Serve on loopback with an SQLite store and, where no model is named, the demo model."""
     configure_logs(pretty=True, level="DEBUG" if parsed.debug else "WARNING")
     settings = dev_settings(parsed)
-    demo = settings.model.default == "demo"
-    await serve(settings, lambda port: _greet(port, demo=demo))
+    demo = settings.model.default is None
+    await serve(with_demo(settings), lambda port: _greet(port, demo=demo))
     return 0
 
 
 async def run_serve(parsed: argparse.Namespace) -> int:
     """Serve what is configured."""
     configure_logs(pretty=sys.stderr.isatty(), level="DEBUG" if parsed.debug else "INFO")
-    flags = {"server.port": parsed.port, "model.default": parsed.model}
-    settings = _with_model(load_settings(parsed.config, environment(), flags), parsed.model)
-    await serve(settings, _announce)
+    flags = {"server.port": parsed.port, **_model_flags(parsed.model)}
+    await serve(load_settings(parsed.config, environment(), flags), _announce)
     return 0
 
 
@@ -33,23 +32,24 @@ def dev_settings(parsed: argparse.Namespace) -> Settings:
     flags: dict[str, Any] = {
         "server.port": parsed.port,
         "server.host": "127.0.0.1",
-        "model.default": parsed.model,
         "store.url": _store_url(parsed.data),
+        "dev": True,
+        **_model_flags(parsed.model),
     }
-    settings = load_settings(parsed.config, environment(), flags)
-    settings = _with_model(settings, parsed.model)
-    if settings.model.default is None:
-        model = settings.model.model_copy(update={"default": "demo"})
-        settings = settings.model_copy(update={"model": model})
-    return settings.model_copy(update={"dev": True})
+    return load_settings(parsed.config, environment(), flags)
 
 
-def _with_model(settings: Settings, flag: str | None) -> Settings:
-    """Let the flag beat every agent's own model (gateway.md, Settings)."""
-    if flag is None:
+def with_demo(settings: Settings) -> Settings:
+    """Return the settings with the demo model where no default is named."""
+    if settings.model.default is not None:
         return settings
-    agents = tuple(agent.model_copy(update={"model": flag}) for agent in settings.agents)
-    return settings.model_copy(update={"agents": agents})
+    model = settings.model.model_copy(update={"default": "demo"})
+    return settings.model_copy(update={"model": model})
+
+
+def _model_flags(model: str | None) -> dict[str, str | None]:
+    """Return what `--model` sets: the default, and what beats every agent's own (gateway.md)."""
+    return {"model.default": model, "model_override": model}
 
 
 def _store_url(data: Path | None) -> str | None:
@@ -63,6 +63,6 @@ def _announce(port: int) -> None:
 def _greet(port: int, *, demo: bool) -> None:
     lines = [f"Interlock is ready: http://127.0.0.1:{port}"]
     if demo:
-        lines.append("No model is configured, so the built-in demo model answers.")
-        lines.append("For a real one: INTERLOCK_MODEL=openai/gpt-5-mini OPENAI_API_KEY=... ")
+        lines.append("No default model is named: the built-in demo model takes its place.")
+        lines.append("For a real one: INTERLOCK_MODEL=openai/gpt-5-mini OPENAI_API_KEY=...")
     sys.stderr.write("".join(f"{line}\n" for line in lines))
