@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import signal
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -13,8 +13,11 @@ from typing import Any
 import structlog
 from pydantic import SecretStr
 
+from core.clock import Clock
 from core.errors import Fatal, InterlockError, InvalidConfig
+from core.redaction import redact_text
 from gateway.config import Settings
+from gateway.logs import bare_url
 from gateway.scheduler import Scheduler
 from gateway.server import build_application, serving
 from gateway.wiring import Gateway, wire
@@ -39,31 +42,47 @@ class Health:
         return self.prepared and not self.stopping
 
 
-async def serve(settings: Settings, announce: Callable[[int], None]) -> None:
+async def serve(
+    settings: Settings, announce: Callable[[int], None], stop: asyncio.Event | None = None
+) -> None:
     """Run the gateway until it is told to stop; `announce` gets the port once it is ready.
+
+    It is told by `stop`, or by SIGTERM and SIGINT.
 
     Raises:
         InvalidConfig: the settings cannot be served.
         Fatal: the store or the port cannot be had.
     """
-    _check_bind(settings)
+    check_bind(settings)
+    stop = stop or asyncio.Event()
+    try:
+        await _serve(settings, announce, stop)
+    except BaseExceptionGroup as group:
+        # That tasks ran in a group is our affair: a caller gets the error it can mend.
+        raise reason(group) from group
+
+
+async def _serve(settings: Settings, announce: Callable[[int], None], stop: asyncio.Event) -> None:
     token_file = TokenFile(settings.root / ".interlock" / "token")
     gateway = await wire(settings, SecretStr(token_file.token))
     health = Health()
-    application = build_application(gateway.routes, lambda: _readiness(gateway, health))
-    stop = asyncio.Event()
     _on_signals(stop)
-    for item in gateway.adapters:
-        await item.prepare()
-    try:
-        async with serving(application, settings.server.host, settings.server.port) as port:
-            await asyncio.to_thread(token_file.write)
-            async with asyncio.TaskGroup() as group:
-                await _live(group, gateway, health, stop, lambda: announce(port))
-    finally:
-        await asyncio.to_thread(token_file.remove)
-        await gateway.runtime.aclose(GRACE)
-        await gateway.registry.aclose()
+    # Left from the bottom up (architecture.md 9): intake, runs and store, adapters, models.
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(gateway.registry.aclose)
+        for item in gateway.adapters:
+            stack.push_async_callback(item.aclose)
+        stack.push_async_callback(gateway.runtime.aclose, GRACE)
+        stack.push_async_callback(asyncio.to_thread, token_file.remove)
+        for item in gateway.adapters:
+            await item.prepare()
+        application = build_application(gateway.routes, lambda: _readiness(gateway, health))
+        server = serving(application, settings.server.host, settings.server.port)
+        port = await stack.enter_async_context(server)
+        stack.push_async_callback(gateway.console.aclose)
+        await asyncio.to_thread(token_file.write)
+        async with asyncio.TaskGroup() as group:
+            await _live(group, gateway, health, stop, lambda: announce(port))
 
 
 class TokenFile:
@@ -88,25 +107,39 @@ class TokenFile:
                 self._path.unlink()
 
 
-async def supervise(name: str, work: Callable[[], Awaitable[None]], health: Health) -> None:
+async def supervise(
+    name: str, work: Callable[[], Awaitable[None]], health: Health, clock: Clock
+) -> None:
     """Run a part for ever: log what ends it, mark it unhealthy, start it again with backoff.
 
-    Only Fatal leaves (architecture.md 9).
+    Only Fatal leaves (architecture.md 9). A life that ends by itself counts as a crash.
     """
     pause = FIRST_RESTART
     while True:
+        health.problems.pop(name, None)
+        began = clock.monotonic()
         try:
             await work()
-            health.problems.pop(name, None)
-            return
-        except Fatal:
-            raise
+            health.problems[name] = "it ended"
+            log.warning("part.ended", part=name)
         # A supervisor: the part is restarted, the others go on meanwhile.
         except Exception as exc:
-            health.problems[name] = f"{type(exc).__name__}: {exc}"
-            log.exception("part.broke", part=name, restart_in=pause)
-        await asyncio.sleep(pause)
+            if isinstance(reason(exc), Fatal):
+                raise
+            health.problems[name] = redact_text(f"{type(exc).__name__}: {exc}")
+            log.exception("part.broke", part=name)
+        # Whoever lived long enough is trusted again.
+        pause = FIRST_RESTART if clock.monotonic() - began > LONGEST_RESTART else pause
+        await clock.sleep(pause)
         pause = min(pause * 2, LONGEST_RESTART)
+
+
+def reason(problem: BaseException) -> BaseException:
+    """Return what a group of errors comes down to: the first of ours in it, else the first."""
+    while isinstance(problem, BaseExceptionGroup):
+        ours = problem.subgroup(InterlockError)
+        problem = (ours or problem).exceptions[0]
+    return problem
 
 
 async def _live(
@@ -116,8 +149,9 @@ async def _live(
     stop: asyncio.Event,
     announce: Callable[[], None],
 ) -> None:
+    clock = gateway.runtime.clock
     parts = [
-        group.create_task(supervise(item.platform, item.run, health), name=item.platform)
+        group.create_task(supervise(item.platform, item.run, health, clock), name=item.platform)
         for item in gateway.adapters
     ]
     await gateway.registry.prepare(gateway.model_names)
@@ -127,15 +161,12 @@ async def _live(
         await stop.wait()
         health.stopping = True
         log.info("gateway.stopping")
-    for item in gateway.adapters:
-        await item.aclose()
-    await gateway.console.aclose()
     for part in parts:
         part.cancel()
 
 
 def _readiness(gateway: Gateway, health: Health) -> tuple[bool, list[dict[str, Any]]]:
-    lines: list[dict[str, Any]] = [{"part": "store", "url": gateway.settings.store.url}]
+    lines: list[dict[str, Any]] = [{"part": "store", "url": bare_url(gateway.settings.store.url)}]
     lines.append({"part": "models", "prepared": health.prepared})
     for item in gateway.adapters:
         problem = health.problems.get(item.platform)
@@ -143,7 +174,12 @@ def _readiness(gateway: Gateway, health: Health) -> tuple[bool, list[dict[str, A
     return health.ready(), lines
 
 
-def _check_bind(settings: Settings) -> None:
+def check_bind(settings: Settings) -> None:
+    """Refuse a host that is open to the network while there is no token (reliability.md T25).
+
+    Raises:
+        InvalidConfig: names the variable that mends it.
+    """
     if settings.server.host not in LOOPBACK and settings.api_token is None:
         raise InvalidConfig(
             f"host {settings.server.host} is open to the network: set INTERLOCK_API_TOKEN, or bind "
@@ -155,8 +191,3 @@ def _on_signals(stop: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-
-
-def report(problem: InterlockError) -> str:
-    """Return what a person at the terminal is told of an error."""
-    return f"interlock: {problem}"

@@ -1,6 +1,7 @@
 """Wiring: the one place that names concrete adapters and joins them to the runtime."""
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +29,7 @@ from core.notifications.tool import inbox_tool
 from core.notifications.windows import ConversationWindows
 from core.runs.chunks import Chunk
 from core.runtime import Runtime, RuntimeOptions
+from core.stores.memory import MemoryStore
 from core.stores.table_store import TableStore
 from core.threads.subscription import Subscription as ThreadSubscription
 from core.tools.tool import Folders
@@ -35,6 +37,7 @@ from gateway.addresses import parse_address
 from gateway.agents import load_agents, name_models
 from gateway.config import Settings, SubscriptionSection
 from gateway.gate import GatewayGate, PoliteGate
+from gateway.logs import bare_url
 from gateway.policy import Policy
 from gateway.scheduler import Chore, CronSchedule
 
@@ -109,7 +112,8 @@ async def open_store(url: str, root: Path) -> TableStore:
         path = root / url.removeprefix("sqlite:///")
         return TableStore(await SqliteTransactor.open(SqliteSettings(path=path)))
     raise InvalidConfig(
-        f"the store {url!r} is not known here: use sqlite:///PATH (Redis comes with a later version)"
+        f"the store {bare_url(url)!r} is not known here: use sqlite:///PATH "
+        "(Redis comes with a later version)"
     )
 
 
@@ -122,26 +126,71 @@ async def wire(settings: Settings, local_token: SecretStr | None) -> Gateway:
         InvalidConfig: settings that contradict each other or miss something; says which.
         Fatal: the store cannot be used.
     """
-    agents = load_agents(settings)
-    model_names = name_models(agents, settings)
-    webhooks = _webhook_settings(settings)
-    subscriptions = Subscriptions(
-        listed=tuple(_subscription(item, agents[0].id) for item in settings.subscriptions)
-    )
-    windows = [_window(item.to, item.at, item.zone) for item in settings.digests]
+    ready = _Ready.read(settings)
+    async with AsyncExitStack() as opened:
+        store = await open_store(settings.store.url, settings.root)
+        # A store that stays open keeps its thread, and with it a process that has failed, alive.
+        opened.push_async_callback(store.aclose)
+        await store.void_leases()
+        gateway = _join(ready, store, local_token)
+        opened.pop_all()
+    return gateway
+
+
+async def rehearse(settings: Settings) -> None:
+    """Join everything over a store that forgets: says what `wire` would refuse.
+
+    Raises:
+        InterlockError: settings that contradict each other or miss something.
+    """
+    gateway = _join(_Ready.read(settings), MemoryStore(), None)
+    await gateway.runtime.aclose()
+    for item in (*gateway.adapters, gateway.registry):
+        await item.aclose()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    """What the settings say, read and checked before a store is opened."""
+
+    settings: Settings
+    agents: list[Agent]
+    model_names: list[str]
+    webhooks: WebhookSettings
+    subscriptions: Subscriptions
+    windows: list[DigestWindow]
+    registry: ModelRegistry
+
+    @classmethod
+    def read(cls, settings: Settings) -> "_Ready":
+        agents = load_agents(settings)
+        _check_agents(settings, agents)
+        model_names = name_models(agents, settings)
+        registry = ModelRegistry(_model_settings(settings))
+        for name in model_names:
+            # A missing key is told now, by its variable, and not to the first person who writes.
+            registry.model(name)
+        listed = tuple(_subscription(item, agents[0].id) for item in settings.subscriptions)
+        return cls(
+            settings=settings,
+            agents=agents,
+            model_names=model_names,
+            webhooks=_webhook_settings(settings),
+            subscriptions=Subscriptions(listed=listed),
+            windows=[_window(item.to, item.at, item.zone) for item in settings.digests],
+            registry=registry,
+        )
+
+
+def _join(ready: _Ready, store: TableStore, local_token: SecretStr | None) -> Gateway:
+    settings = ready.settings
     policy = Policy(section=settings.policy, dev=settings.dev)
-    registry = ModelRegistry(_model_settings(settings))
-    for name in model_names:
-        # A missing key is told now, by its variable, and not to the first person who writes.
-        registry.model(name)
-    store = await open_store(settings.store.url, settings.root)
-    await store.void_leases()
     runtime = Runtime(
         store=store,
-        agents=agents,
-        options=_runtime_options(settings, registry, policy, store),
+        agents=ready.agents,
+        options=_runtime_options(settings, ready.registry, policy, store),
     )
-    inbox, courier = _notifications(runtime, subscriptions, windows)
+    inbox, courier = _notifications(runtime, ready.subscriptions, ready.windows)
     gate = GatewayGate(runtime=runtime, policy=policy, inbox=inbox)
     console = ConsoleAdapter(
         _console_settings(settings, local_token),
@@ -151,17 +200,27 @@ async def wire(settings: Settings, local_token: SecretStr | None) -> Gateway:
     )
     runtime.adapters[console.platform] = console
     living = _slack(settings, runtime, PoliteGate(gate), policy)
-    hooks = WebhooksAdapter(webhooks, gate=gate)
+    hooks = WebhooksAdapter(ready.webhooks, gate=gate)
     return Gateway(
         settings=settings,
         runtime=runtime,
-        registry=registry,
+        registry=ready.registry,
         routes=(*console.routes(), *hooks.routes(), *(r for item in living for r in item.routes())),
         adapters=tuple(living),
         chores=_chores(runtime, courier),
-        model_names=tuple(model_names),
+        model_names=tuple(ready.model_names),
         console=console,
     )
+
+
+def _check_agents(settings: Settings, agents: list[Agent]) -> None:
+    """Refuse a channel or a subscription whose agent is not there."""
+    known = [agent.id for agent in agents]
+    named = {f"the channel {item.id}": item.agent for item in settings.policy.channels}
+    named |= {f"the subscription {item.topic}": item.agent for item in settings.subscriptions}
+    for what, agent in named.items():
+        if agent is not None and agent not in known:
+            raise InvalidConfig(f"{what} names the agent {agent!r}; known: {', '.join(known)}")
 
 
 def _runtime_options(
