@@ -9,7 +9,10 @@ from typing_extensions import override
 
 from core.errors import InterlockError
 from gateway.agents import load_agents, name_models
+from gateway.app import check_bind
 from gateway.config import Settings, environment, load_settings
+from gateway.logs import bare_url
+from gateway.wiring import rehearse, store_warning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +34,12 @@ async def examine(file: Path | None) -> list[Finding]:
         settings = load_settings(file, environment(), {})
     except InterlockError as exc:
         return [Finding(check="settings", ok=False, detail=str(exc))]
+    agents = _agents(settings)
     return [
         Finding(check="settings", ok=True, detail="read"),
-        _agents(settings),
+        agents,
+        # Without agents that load, the rehearsal would only say the same again.
+        *([await _serving(settings)] if agents.ok else []),
         _store(settings),
         _sqlite(),
         _policy(settings),
@@ -49,24 +55,35 @@ def _agents(settings: Settings) -> Finding:
     return Finding(check="agents", ok=True, detail=f"{len(agents)}, models {', '.join(names)}")
 
 
+async def _serving(settings: Settings) -> Finding:
+    """Try what `serve` would refuse: keys, secrets, tools, subscriptions, the bind."""
+    try:
+        check_bind(settings)
+        await rehearse(settings)
+    except InterlockError as exc:
+        return Finding(check="serve", ok=False, detail=str(exc))
+    return Finding(check="serve", ok=True, detail="everything that is named is there")
+
+
 def _store(settings: Settings) -> Finding:
+    if not settings.store.url.startswith("sqlite:///"):
+        detail = f"{bare_url(settings.store.url)} is not known here: use sqlite:///PATH"
+        return Finding(check="store", ok=False, detail=detail)
     path = settings.root / settings.store.url.removeprefix("sqlite:///")
     folder = next(parent for parent in path.absolute().parents if parent.exists())
-    writable = os.access(folder, os.W_OK)
-    detail = f"{path}" if writable else f"{folder} is not writable: change its owner or the URL"
-    return Finding(check="store", ok=writable, detail=detail)
+    usable = folder.is_dir() and os.access(folder, os.W_OK)
+    mend = f"{folder} is not a folder we may write to: change its owner or the URL"
+    return Finding(check="store", ok=usable, detail=str(path) if usable else mend)
 
 
 def _sqlite() -> Finding:
-    from gateway.wiring import store_warning
-
     warning = store_warning()
     return Finding(check="sqlite", ok=True, detail=warning or f"{sqlite3.sqlite_version}")
 
 
 def _policy(settings: Settings) -> Finding:
     policy = settings.policy
-    if policy.talk and not policy.approve:
+    if policy.talk and not (policy.approve or any(item.approve for item in policy.channels)):
         return Finding(
             check="policy",
             ok=False,
