@@ -12,6 +12,7 @@ EXAMPLES = """examples:
   interlock init && interlock serve start a project of your own
   interlock manifest slack          the manifest to paste at api.slack.com/apps
 """
+DEBUG = "show tracebacks, log more"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,8 +26,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as exc:
         if parsed.debug:
             raise
-        sys.stderr.write(f"interlock: {exc}\n")
+        sys.stderr.write(f"interlock: {_sentence(exc)}\n")
         return 1
+
+
+def _sentence(problem: Exception) -> str:
+    """Return what a person is told of an error: its own words where it is one of ours."""
+    from core.errors import InterlockError
+    from gateway.logs import redacted
+
+    if isinstance(problem, InterlockError):
+        return redacted(str(problem))
+    return redacted(f"{type(problem).__name__}: {problem} (--debug shows where)")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -37,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--debug", action="store_true", help="show tracebacks, log more")
+    parser.add_argument("--debug", action="store_true", help=DEBUG)
     commands = parser.add_subparsers(metavar="command", required=True)
     _add_dev(commands)
     _add_serve(commands)
@@ -46,6 +57,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_doctor(commands)
     version = commands.add_parser("version", help="version, Python, store")
     version.set_defaults(run=_version)
+    for command in commands.choices.values():
+        # Behind the command too; left out there, it must not undo the one in front.
+        command.add_argument("--debug", action="store_true", help=DEBUG, default=argparse.SUPPRESS)
     return parser
 
 
