@@ -24,7 +24,7 @@ from core.conversation import (
     InboundStop,
     Person,
 )
-from core.errors import AlreadyDecided, InvalidInput, NotAllowed, ThreadBlocked, Unknown
+from core.errors import AlreadyDecided, Conflict, InvalidInput, NotAllowed, Unknown
 from core.ids import ThreadKey, new_id, thread_key
 from core.notifications.inbox import Inbox, home_of
 from core.notifications.ingress import NotificationInput, NotificationResult, NotifyOptions
@@ -219,10 +219,11 @@ class PoliteGate(Gate):
         """Admit; refusals come back as an answer for the person alone."""
         try:
             return await self._gate.admit(inbound)
-        except (NotAllowed, Unknown, ThreadBlocked) as exc:
-            return Admission(outcome="refused", answer=str(exc))
         except AlreadyDecided as exc:
             return Admission(outcome="duplicate", answer=str(exc))
+        # Sent again, it would be refused again: the platform must not try for a day.
+        except (NotAllowed, Unknown, Conflict, InvalidInput) as exc:
+            return Admission(outcome="refused", answer=str(exc))
 
 
 def _home(conversation: Conversation, inbound: InboundMessage) -> ThreadKey:
