@@ -1,5 +1,6 @@
 """Starting: the files of a new project, as `interlock init` writes them."""
 
+import os
 from pathlib import Path
 
 from core.errors import InvalidConfig
@@ -67,7 +68,10 @@ def write_project(folder: Path) -> list[Path]:
     Raises:
         InvalidConfig: one of them is there already; nothing is written then.
     """
-    present = [name for name in FILES if (folder / name).exists()]
+    if folder.exists() and not folder.is_dir():
+        raise InvalidConfig(f"{folder} is a file; name a folder for the new project")
+    # A link counts, even one that leads nowhere: writing would follow it.
+    present = [name for name in FILES if os.path.lexists(folder / name)]
     if present:
         raise InvalidConfig(f"{folder / present[0]} is there already; nothing was written")
     folder.mkdir(parents=True, exist_ok=True)
