@@ -26,6 +26,8 @@ class Guard:
 
     def __init__(self) -> None:
         """Start uninterrupted."""
+        self.run_id: str | None = None
+        """The run that goes on now: an abort is meant for one run and must not end the next."""
         self._raised = asyncio.Event()
         self._reason: InterlockError | None = None
         self._leaving = False

@@ -14,7 +14,8 @@ class Limits:
     """Limits of every run in this process.
 
     `steps` caps a run over its whole life (`run_limit`). `model_attempts` is how often one step
-    asks the model while it fails in a way that may pass. `suspension` is how long a pause waits
+    asks the model while it fails in a way that may pass; no pause between is longer than
+    `longest_backoff`, whatever the provider asks for. `suspension` is how long a pause waits
     for people.
     """
 
@@ -22,6 +23,7 @@ class Limits:
     model_attempts: int = 4
     tool_concurrency: int = 10
     first_backoff: timedelta = timedelta(seconds=1)
+    longest_backoff: timedelta = timedelta(minutes=1)
     suspension: timedelta = timedelta(days=7)
     history_rows: int = 600
     deadlines: Deadlines = field(default_factory=Deadlines)

@@ -14,7 +14,7 @@ from core.faults import point
 from core.ids import new_id
 from core.memory.prompt import compose_history, system_messages
 from core.messages import Message
-from core.ports.model import Model, ModelRequest
+from core.ports.model import Model, ModelRequest, Usage
 from core.runs.chunks import Chunk
 from core.runs.guard import Guard
 from core.runs.limits import Limits
@@ -70,7 +70,8 @@ class RunLoop:
     guard: Guard
     equipment: Equipment
     run: Run
-    _steps_taken: int = field(default=0)
+    _usage: Usage = field(default_factory=Usage)
+    """What the open step's answer cost."""
 
     async def proceed(self, work: Work) -> Run:
         """Go on until the run ends or pauses; returns it as it then stands.
@@ -117,8 +118,9 @@ class RunLoop:
             self._show(
                 "tool-call", toolCallId=call.tool_call_id, toolName=call.tool_name, args=call.args
             )
+        self._usage = Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
         if not answer.calls:
-            self._finish_step("stop", answer.input_tokens, answer.output_tokens)
+            self._finish_step("stop")
 
     async def _use_tools(self) -> None:
         store = self.shared.store
@@ -137,6 +139,8 @@ class RunLoop:
     async def _drain(self) -> list[Drained]:
         mail = await self.shared.store.mail(self.lease, self.run.run_id)
         signals = [entry.signal for entry in mail if entry.signal is not None]
+        if not self._may_answer(signals):
+            return []
         # Asked here, once, and stored with the step: no prompt waits for a platform again.
         names = await self._look_up(signals)
         return [
@@ -144,6 +148,13 @@ class RunLoop:
             for entry in mail
             if entry.signal is not None
         ]
+
+    def _may_answer(self, signals: Sequence[Signal]) -> bool:
+        """Say whether this run has a step left for these; else the next run takes them (R14)."""
+        if self.run.step >= self.shared.limits.steps:
+            return False
+        heard = any(signal.type == "user" for signal in signals)
+        return heard or self.run.step == 0 or self.run.steps_left > 0
 
     async def _close(self, drained: Sequence[Drained], *, fresh: bool = False) -> None:
         # Only people and decisions give new steps: a busy webhook must not keep a run going.
@@ -157,7 +168,7 @@ class RunLoop:
         self.shared.committed(self.run)
         if self.run.step != was.step:
             if was.phase is Phase.TOOLS:
-                self._finish_step("tool-calls", 0, 0)
+                self._finish_step("tool-calls")
             for item in drained:
                 chunk_type, payload = signal_chunk(item.signal)
                 self._show(chunk_type, **payload)
@@ -178,7 +189,8 @@ class RunLoop:
                     raise
                 log.warning("model.retry", run=self.run.run_id, attempt=attempt, error=str(exc))
                 grown = limits.first_backoff.total_seconds() * 2 ** (attempt - 1)
-                await self.shared.clock.sleep(exc.retry_after or grown)
+                pause = min(exc.retry_after or grown, limits.longest_backoff.total_seconds())
+                await self.shared.clock.sleep(pause)
             else:
                 return gathered
         raise ModelError("the model was not asked: model_attempts is below 1")
@@ -243,8 +255,9 @@ class RunLoop:
             turn=self.run.turn,
         )
 
-    def _finish_step(self, reason: str, input_tokens: int, output_tokens: int) -> None:
-        usage = {"inputTokens": input_tokens, "outputTokens": output_tokens}
+    def _finish_step(self, reason: str) -> None:
+        used, self._usage = self._usage, Usage()
+        usage = {"inputTokens": used.input_tokens, "outputTokens": used.output_tokens}
         self._show(
             "step-finish",
             stepResult={"reason": reason, "isContinued": reason != "stop"},

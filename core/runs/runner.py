@@ -1,6 +1,7 @@
 """The runner: owns a thread under its lease, run after run, until nothing is left to do there."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,6 +23,8 @@ from core.runs.store import Ending, Work
 from core.threads.lease import LEASE_TTL, Lease
 
 log = structlog.get_logger(__name__)
+UNEXPECTED = "something went wrong inside me"
+"""All that people are told of an error nobody foresaw: its own text may hold anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +65,23 @@ class Runner:
             log.warning("lease.lost", thread=str(lease.key), epoch=lease.epoch, error=str(exc))
         except Leaving:
             await self._store.postpone(lease, 0)
+        except asyncio.CancelledError:
+            # The process stops in mid-step: the next owner need not wait for the lease to run out.
+            with contextlib.suppress(InterlockError):
+                await self._store.postpone(lease, 0)
+            raise
         finally:
             del self._guards[lease.key]
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 
-    def abort(self, key: ThreadKey) -> bool:
-        """Interrupt the thread's run if it goes on in this process.
+    def abort(self, key: ThreadKey, run_id: str) -> bool:
+        """Interrupt this run of the thread if it goes on in this process.
 
         Its end is stored by its owner.
         """
         guard = self._guards.get(key)
-        if guard is None:
+        if guard is None or guard.run_id != run_id:
             return False
         guard.abort()
         return True
@@ -95,11 +103,13 @@ class Runner:
 
     async def _one(self, lease: Lease, guard: Guard, work: Work) -> RunStatus:
         run = work.run
+        guard.run_id = run.run_id
         with bound_contextvars(thread=run.thread_id, run=run.run_id, agent=run.agent_id):
             # Asked for before the run began, or by another process: the row knows.
             if await self._store.abort_requested(lease, run.run_id):
                 guard.abort()
             status = await self._guarded(lease, guard, work)
+            guard.run_id = None
             # It was meant for this run; what waits behind it is answered.
             guard.clear_abort()
             log.info("run.left", status=status.value)
@@ -123,7 +133,11 @@ class Runner:
             # Nothing can be recorded now: the reaper takes the run up again.
             raise
         except InterlockError as exc:
-            return await self._failed(lease, work.run, exc)
+            return await self._failed(lease, work.run, exc, str(exc))
+        # A fault of ours or of a model's client ends this run, and its people hear of it at once.
+        except Exception as exc:
+            log.exception("run.broke")
+            return await self._failed(lease, work.run, exc, UNEXPECTED)
         if run.status is RunStatus.SUSPENDED:
             await self._announce(run)
         return run.status
@@ -135,11 +149,11 @@ class Runner:
         self._show(run, "abort")
         return RunStatus.ABORTED
 
-    async def _failed(self, lease: Lease, run: Run, problem: BaseException) -> RunStatus:
+    async def _failed(self, lease: Lease, run: Run, problem: Exception, why: str) -> RunStatus:
         # People get the id, the log gets the rest.
         error_id = new_id("e")[:10]
         log.error("run.failed", error_id=error_id, exc_info=problem)
-        reason = redact_text(str(problem))
+        reason = redact_text(why)
         text = f"I could not finish this: {reason} (error {error_id}). Write again to retry."
         ending = Ending(
             run_id=run.run_id,
@@ -158,7 +172,7 @@ class Runner:
         waiting = await self._approvals.suspensions(
             SuspensionFilter(run_id=run.run_id, state=SuspensionState.WAITING)
         )
-        for suspension in reversed(waiting):
+        for left, suspension in reversed(list(enumerate(waiting))):
             self._show(
                 run,
                 "tool-call-suspended",
@@ -168,6 +182,7 @@ class Runner:
                 args=suspension.args,
                 resumeSchema=suspension.resume_schema,
                 token=suspension.token,
+                more=left > 0,
             )
 
     async def _keep(self, lease: Lease, guard: Guard) -> None:
@@ -178,6 +193,7 @@ class Runner:
             await self._shared.clock.sleep(pause)
             try:
                 await self._store.renew(lease, self._ttl)
+                await self._hear_abort(lease, guard)
                 deadline = self._shared.clock.monotonic() + self._ttl.total_seconds()
             except LeaseLost as exc:
                 guard.lose(exc)
@@ -188,6 +204,14 @@ class Runner:
                 if self._shared.clock.monotonic() >= deadline:
                     guard.lose(LeaseLost(f"the lease of {lease.key} could not be renewed in time"))
                     return
+
+    async def _hear_abort(self, lease: Lease, guard: Guard) -> None:
+        # Another process may have been asked to stop this run.
+        run_id = guard.run_id
+        if run_id is None or not await self._store.abort_requested(lease, run_id):
+            return
+        if guard.run_id == run_id:
+            guard.abort()
 
     def _show(self, run: Run, chunk_type: str, **payload: object) -> None:
         self._shared.publish(run, Chunk(type=chunk_type, run_id=run.run_id, payload=payload))

@@ -21,6 +21,7 @@ from core.ports.model import (
 from core.runs.chunks import Chunk
 from core.runs.run import Call, Run
 from core.runs.store import Answer
+from core.signals.values import well_formed
 from core.tools.arguments import BadArguments, parse_arguments
 
 Publish = Callable[[Chunk], None]
@@ -83,6 +84,7 @@ class ModelStep:
                 self.gathered.finish = event
 
     def _take_text(self, text: str) -> None:
+        text = well_formed(text)
         if not self.gathered.text:
             self._show("text-start", id=self._text_id)
         self.gathered.text.append(text)

@@ -77,9 +77,10 @@ class Tooling:
             # Nobody knows whether it took effect: only what bears a second time gets one.
             if call.state is not CallState.INTENT or (tool is not None and tool.idempotent):
                 continue
-            await self.store.settle_call(
+            settled = await self.store.settle_call(
                 lease, _outcome(call, CallState.INTERRUPTED, INTERRUPTED, is_error=True)
             )
+            self.publish(result_chunk(settled))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,6 +122,7 @@ class _Settling:
         if self.plan_waits and call.tool_name not in PAUSING:
             await self._store(_outcome(call, CallState.FAILED, NOT_RUN, is_error=True))
             return
+        await self._enter_again(call)
         point("tool.before_run")
         context = self._context(call)
         outcome = await self._execute(call, context)
@@ -139,6 +141,16 @@ class _Settling:
                 documents=self._documents(call, outcome),
             ),
         )
+
+    async def _enter_again(self, call: Call) -> None:
+        """Make a resumed call an intent once more, unless it may run twice.
+
+        Else a crash after its effect would have it run again (architecture.md 2.2).
+        """
+        tool = self.toolset.find(call.tool_name)
+        if call.state is CallState.RESUMED and tool is not None and not tool.idempotent:
+            intent = _outcome(call, CallState.INTENT, None, is_error=False)
+            await self.tooling.store.settle_call(self.lease, intent)
 
     async def _execute(self, call: Call, context: ToolContext) -> ToolOutcome:
         tool = self.toolset.find(call.tool_name)
