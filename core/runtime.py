@@ -196,7 +196,7 @@ class Runtime:
         if run.agent_id != agent.id:
             raise Unknown(f"run {run.run_id} is not one of agent {agent.id}")
         waiting = await self._program.waiting(run.run_id, options.get("tool_call_id"))
-        output = RunOutput(run.run_id, self.subscribe(run.key))
+        output = RunOutput(run.run_id, self.subscribe(run.key), run.texts)
         await self._program.answer(Answering(suspension=waiting, actor=PROGRAM, data=data))
         return output
 
@@ -217,7 +217,7 @@ class Runtime:
             self.sender.wake(key.thread_id)
             self.dispatcher.wake(key)
         else:
-            self._runner.abort(key)
+            self._runner.abort(key, stopped.run_id)
         return True
 
     # Upkeep

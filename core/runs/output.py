@@ -1,11 +1,12 @@
 """Outputs: a run as its caller watches it, from its first chunk to its end or pause."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import InterlockError
+from core.ports.model import Usage
 from core.runs.chunks import Chunk
 from core.threads.subscription import Subscription
 
@@ -39,6 +40,7 @@ class RunResult:
     tool_results: tuple[dict[str, Any], ...] = ()
     suspend_payload: dict[str, Any] | None = None
     resume_schema: dict[str, Any] | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(slots=True)
@@ -49,15 +51,24 @@ class _Gathering:
     results: list[dict[str, Any]] = field(default_factory=list)
     reason: str = "stop"
     suspended: dict[str, Any] | None = None
+    failure: RunFailed | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 class RunOutput:
-    """The stream of one run; it may be read once, whole or as text."""
+    """The stream of one run; it is read once, whole or as text, and then tells its result."""
 
-    def __init__(self, run_id: str, subscription: Subscription[Chunk]) -> None:
-        """Keep the subscription, which was opened before the run could begin."""
+    def __init__(
+        self, run_id: str, subscription: Subscription[Chunk], before: Sequence[str] = ()
+    ) -> None:
+        """Keep the subscription, which was opened before the run could begin.
+
+        `before` is what a paused run had said: the result's text begins with it (agent.md R25).
+        """
         self.run_id = run_id
         self._subscription = subscription
+        self._gathering = _Gathering(text=list(before))
+        self._read = False
 
     @property
     def full_stream(self) -> AsyncIterator[Chunk]:
@@ -72,12 +83,17 @@ class RunOutput:
     async def consume_stream(self) -> RunResult:
         """Watch the run to its end or pause and return what it came to.
 
+        What was read before by full_stream or text_stream counts too.
+
         Raises:
             RunFailed: the run ended with an error.
         """
-        gathering = _Gathering()
-        async for chunk in self._chunks():
-            _gather(gathering, chunk)
+        if not self._read:
+            async for _ in self._chunks():
+                pass
+        gathering = self._gathering
+        if gathering.failure is not None:
+            raise gathering.failure
         suspended = gathering.suspended
         payload = suspended and {
             **_mapping(suspended.get("suspendPayload")),
@@ -91,6 +107,7 @@ class RunOutput:
             tool_results=tuple(gathering.results),
             suspend_payload=payload,
             resume_schema=suspended.get("resumeSchema") if suspended else None,
+            usage=gathering.usage,
         )
 
     async def _chunks(self) -> AsyncIterator[Chunk]:
@@ -100,8 +117,11 @@ class RunOutput:
                 # The subscription is the thread's: what other runs say there is not ours.
                 if chunk.run_id != self.run_id:
                     continue
+                _gather(self._gathering, chunk)
+                # Known before it is shown: the reader may ask for the result on seeing it.
+                self._read = _is_last(chunk)
                 yield chunk
-                if chunk.type in ENDS or chunk.type == "tool-call-suspended":
+                if self._read:
                     return
 
     async def _texts(self) -> AsyncIterator[str]:
@@ -120,6 +140,7 @@ def _gather(gathering: _Gathering, chunk: Chunk) -> None:
         case "step-finish":
             gathering.text += gathering.step_text
             gathering.step_text.clear()
+            gathering.usage = _added(gathering.usage, chunk.payload["output"]["usage"])
         case "tool-call":
             gathering.calls.append(chunk.payload)
         case "tool-result" | "tool-error":
@@ -131,13 +152,29 @@ def _gather(gathering: _Gathering, chunk: Chunk) -> None:
 def _gather_end(gathering: _Gathering, chunk: Chunk) -> None:
     match chunk.type:
         case "tool-call-suspended":
-            gathering.reason, gathering.suspended = "suspended", chunk.payload
+            gathering.reason = "suspended"
+            # Of several that wait, the first is the one a resume is asked for first.
+            gathering.suspended = gathering.suspended or chunk.payload
         case "finish":
             gathering.reason = str(chunk.payload["stepResult"]["reason"])
         case "abort":
             gathering.reason = "aborted"
         case "error":
-            raise RunFailed(str(chunk.payload["error"]), error_id=chunk.payload.get("errorId"))
+            error, error_id = str(chunk.payload["error"]), chunk.payload.get("errorId")
+            gathering.failure = RunFailed(error, error_id=error_id)
+
+
+def _is_last(chunk: Chunk) -> bool:
+    if chunk.type == "tool-call-suspended":
+        return not chunk.payload.get("more")
+    return chunk.type in ENDS
+
+
+def _added(usage: Usage, step: dict[str, int]) -> Usage:
+    return Usage(
+        input_tokens=usage.input_tokens + step["inputTokens"],
+        output_tokens=usage.output_tokens + step["outputTokens"],
+    )
 
 
 def _mapping(value: Any) -> dict[str, Any]:
