@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from weakref import WeakSet
-from weakref import WeakSet
 
 from core.errors import InterlockError
 from core.ids import ThreadKey, new_id
