@@ -226,3 +226,53 @@ async def test_a_question_is_answered_by_writing_in_the_thread(
     await slack.redeliver(answer["event_ids"][0])
     assert len(model.requests()) == 2
     assert '"answer": "main"' in str(model.requests()[1]["messages"][-1]["content"])
+
+
+async def test_a_post_whose_answer_is_lost_is_not_posted_again(
+    slack: LoopbackSlack, model: LoopbackModel, gateway: GatewayProcess
+) -> None:
+    await model.script("Once.", "Twice.")
+    await slack.fault("chat.postMessage", "accept_then_drop")
+    await gateway.start()
+    said = await slack.say("U0001", "C0001", f"{MENTION}hello")
+    await slack.until(slack.posts)
+    await slack.say("U0001", "C0001", "and again", thread_ts=said["ts"])
+    await slack.until(lambda: any("Twice." in str(post) for post in slack.posts()))
+    assert [str(post).count("Once.") > 0 for post in slack.posts()] == [True, False]
+
+
+async def test_a_rate_limit_is_waited_for(
+    slack: LoopbackSlack, model: LoopbackModel, gateway: GatewayProcess
+) -> None:
+    await model.script("Hello.")
+    await slack.fault("chat.postMessage", "ratelimit", retry_after=1)
+    await gateway.start()
+    await slack.say("U0001", "C0001", f"{MENTION}hello")
+    await slack.until(slack.posts)
+    assert not any(call.get("inside_retry_after") for call in slack.calls("chat.postMessage"))
+
+
+async def test_a_model_that_is_down_is_told_with_an_error_id(
+    slack: LoopbackSlack, model: LoopbackModel, gateway: GatewayProcess
+) -> None:
+    await model.script(Say(status=401, error={"message": "bad key sk-loopback-0123456789"}))
+    await gateway.start()
+    await slack.say("U0001", "C0001", f"{MENTION}hello")
+    [post] = await slack.until(slack.posts)
+    assert "(error e_" in str(post)
+    assert "sk-loopback" not in str(post)
+    assert "sk-loopback" not in gateway.log.read_text()
+
+
+async def test_stop_ends_the_run_and_says_so(
+    slack: LoopbackSlack, model: LoopbackModel, gateway: GatewayProcess
+) -> None:
+    await model.script(Say(text="Never.", stall_first=20), "After all.")
+    await gateway.start()
+    said = await slack.say("U0001", "C0001", f"{MENTION}hello")
+    await slack.until(lambda: len(model.requests()) == 1)
+    await slack.say("U0001", "C0001", "!stop", thread_ts=said["ts"])
+    await slack.until(lambda: "client_gone" in model.ends())
+    await slack.say("U0001", "C0001", "go on", thread_ts=said["ts"])
+    await slack.until(lambda: any("After all." in str(post) for post in slack.posts()))
+    assert not any("Never." in str(post) for post in slack.posts())
