@@ -75,7 +75,7 @@ def test_a_variable_sets_what_it_names(variable, value, read):
 
 
 def test_every_alias_is_tried_above():
-    tried = {mark for mark in test_a_variable_sets_what_it_names.pytestmark[0].args[1]}
+    tried = test_a_variable_sets_what_it_names.pytestmark[0].args[1]
     assert set(ALIASES) <= {variable for variable, _, _ in tried}
 
 
