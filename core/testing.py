@@ -61,6 +61,8 @@ class FakeClock:
 class Say:
     """A scripted answer: text, tool calls as (name, arguments), or an error to raise.
 
+    An error with text comes after it: the answer breaks off when some of it was seen.
+
     `gate`, when given, is waited for before the answer begins: so a test can act while the model
     works.
     """
@@ -90,10 +92,10 @@ class ScriptedModel:
         answer = self.script.pop(0)
         if answer.gate is not None:
             await answer.gate.wait()
-        if answer.error is not None:
-            raise answer.error
         for event in _events(answer):
             yield event
+        if answer.error is not None:
+            raise answer.error
 
     def prompts(self) -> list[str]:
         """Return, for each request, the texts of its user messages, joined by newlines."""
@@ -140,6 +142,8 @@ def _events(answer: Say) -> list[ModelEvent]:
         events.append(ToolCallStart(tool_call_id=call_id, tool_name=name))
         text = json.dumps(arguments)
         events.append(ToolCallDone(tool_call_id=call_id, tool_name=name, arguments=text))
+    if answer.error is not None:
+        return events
     reason: FinishReason = "tool-calls" if answer.calls else "stop"
     events.append(Finish(reason=reason, usage=Usage(input_tokens=1, output_tokens=1)))
     return events
