@@ -182,7 +182,7 @@ async def test_people_are_told_where_they_asked_that_it_was_set_aside(world: Wor
 
 async def test_a_run_that_is_interrupted_three_times_ends_as_failed(world: World):
     await world.store.bind(PLACE, KEY, "ada")
-    lease, run = await world.tools("c1", text="half an answer")
+    _, run = await world.tools("c1", text="half an answer")
     await world.clock.advance(TTL)
     await interrupted(world, 3)
     assert await world.store.acquire(KEY, "p1", TTL) is None
