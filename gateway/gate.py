@@ -1,5 +1,6 @@
 """The gate: the one door for every kind of ingress; policy first, then one durable step."""
 
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from typing_extensions import override
 from core.agent import Agent
 from core.approvals.decide import Answering
 from core.approvals.store import SuspensionFilter
-from core.approvals.suspension import SuspensionState
+from core.approvals.suspension import Suspension, SuspensionState
 from core.conversation import (
     Conversation,
     Inbound,
@@ -31,13 +32,15 @@ from core.notifications.ingress import NotificationInput, NotificationResult, No
 from core.ports.adapter import Admission, Gate
 from core.runtime import Runtime
 from core.sending import read_if_active, read_if_idle
-from core.signals.signal import create_signal
+from core.signals.signal import Signal, create_signal
 from core.threads.store import AcceptRequest
 from core.threads.thread import Accepted, Thread
 from gateway.policy import Policy
 
 log = structlog.get_logger(__name__)
 WAITING = "A plan still waits for a decision here. I will read your message right after it."
+RECENT = 200
+"""Rows of a thread in which the redelivery of a message is looked for while a question waits."""
 
 
 class GatewayGate(Gate):
@@ -76,22 +79,18 @@ class GatewayGate(Gate):
             return _refused(inbound.sender, "message")
         channel = self._policy.channel(inbound.conversation)
         agent = self._runtime.agent(channel.agent if channel else None)
+        # Created before anything is stored: a message that is refused binds no conversation.
+        signal = self._heard(inbound)
         bound = await self._runtime.store.bind(
             inbound.conversation, _home(inbound.conversation, inbound), agent.id
         )
-        answered = await self._answer_question(bound.key, inbound)
+        answered = await self._answer_question(bound.key, inbound, signal.id)
         if answered is not None:
             return answered
-        spec = {
-            "type": "user",
-            "contents": inbound.contents,
-            "attributes": inbound.attributes,
-            "metadata": inbound.metadata,
-        }
         request = AcceptRequest(
             key=bound.key,
             agent_id=agent.id,
-            signal=create_signal(spec, now=self._runtime.clock.now(), new_id=_signal_id),
+            signal=signal,
             fresh_run_id=new_id("run"),
             event_key=inbound.event_key,
             own_turn=inbound.lane == "queue",
@@ -99,7 +98,20 @@ class GatewayGate(Gate):
         )
         return _admitted(await self._runtime.sending.deliver(request))
 
-    async def _answer_question(self, key: ThreadKey, inbound: InboundMessage) -> Admission | None:
+    def _heard(self, inbound: InboundMessage) -> Signal:
+        spec = {
+            "type": "user",
+            "contents": inbound.contents,
+            "attributes": inbound.attributes,
+            "metadata": inbound.metadata,
+        }
+        digest = hashlib.sha256(inbound.event_key.encode()).hexdigest()
+        # The same event has the same id, so that the history tells a redelivery from an answer.
+        return create_signal(spec, now=self._runtime.clock.now(), new_id=lambda: f"sig_{digest}")
+
+    async def _answer_question(
+        self, key: ThreadKey, inbound: InboundMessage, signal_id: str
+    ) -> Admission | None:
         """Take a plain message as the answer to the one question that waits here, if one does."""
         asked = await self._runtime.store.suspensions(
             SuspensionFilter(thread_id=key.thread_id, kind="question", limit=20)
@@ -108,20 +120,28 @@ class GatewayGate(Gate):
         if inbound.event_key in keys:
             return Admission(outcome="duplicate")
         waiting = [one for one in asked if one.state is SuspensionState.WAITING]
-        if len(waiting) != 1 or not isinstance(inbound.contents, str):
+        plain = isinstance(inbound.contents, str) and inbound.lane == "deliver"
+        if len(waiting) != 1 or not plain:
             return None
+        if signal_id in [row.message_id for row in await self._runtime.store.newest(key, RECENT)]:
+            # What led to the question, sent again by the platform, does not answer it.
+            return Admission(outcome="duplicate")
+        return await self._answer(waiting[0], inbound)
+
+    async def _answer(self, question: Suspension, inbound: InboundMessage) -> Admission | None:
         answering = Answering(
-            suspension=waiting[0],
+            suspension=question,
             actor=inbound.sender,
             data=inbound.contents,
             event_key=inbound.event_key,
         )
         try:
             await self._runtime.decider.answer(answering)
-        except AlreadyDecided:
-            # Somebody answered meanwhile: then this is a message like any other.
+        except (AlreadyDecided, NotAllowed):
+            # Somebody answered meanwhile, or it was asked where this person may not talk: then
+            # this is a message like any other.
             return None
-        return Admission(outcome="accepted", detail={"answered": waiting[0].token})
+        return Admission(outcome="accepted", detail={"answered": question.token})
 
     async def _stop(self, inbound: InboundStop) -> Admission:
         if not self._policy.may_talk(inbound.sender, inbound.conversation):
