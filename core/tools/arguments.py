@@ -1,6 +1,7 @@
 """Arguments: reading what the model wrote for a call, and saying what is wrong with it."""
 
 import json
+import math
 from typing import Any
 
 from pydantic import ValidationError
@@ -67,7 +68,7 @@ def json_safe(value: Any) -> Any:
     Bytes become base64; half characters become U+FFFD, since no store could write them.
     """
     try:
-        plain = to_jsonable_python(value, fallback=str, inf_nan_mode="strings", bytes_mode="base64")
+        plain = to_jsonable_python(value, fallback=str, bytes_mode="base64")
     except ValueError:
         # It holds itself, or is nested too deeply.
         plain = str(value)
@@ -116,6 +117,8 @@ def _types(schema: dict[str, Any], definitions: dict[str, Any]) -> set[str]:
 def _whole(plain: Any) -> Any:
     if isinstance(plain, str):
         return well_formed(plain)
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return str(plain)
     if isinstance(plain, list):
         return [_whole(item) for item in plain]
     if isinstance(plain, dict):
