@@ -145,6 +145,7 @@ class Agent:
         """
         if not (self.id or self.name):
             raise InvalidInput("an agent needs an id or a name", fields={"id": "missing"})
+        # Frozen for everybody else; here the two names are made whole once.
         object.__setattr__(self, "id", self.id or self.name)
         object.__setattr__(self, "name", self.name or self.id)
 

@@ -28,6 +28,7 @@ class Conversation(Record):
 
         Parts are escaped, so no two addresses share one (PB-049).
         """
+        # Escaped part by part: joined bare, two addresses could share a key.
         parts = (self.platform, self.tenant, self.channel, self.root)
         return ":".join(escape_part(part) for part in parts)
 
@@ -179,6 +180,7 @@ class InboundNotification(Record):
     agent_id: str | None = None
 
 
+# One closed union: the gate knows every kind, and a new one cannot slip past it.
 Inbound = Annotated[
     InboundMessage
     | InboundStop

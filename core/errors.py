@@ -40,6 +40,7 @@ class InvalidInput(InterlockError):
     def __init__(self, message: str, *, fields: dict[str, str] | None = None) -> None:
         """Keep the sentence for people and the fields for programs."""
         super().__init__(message)
+        # A copy, so that what a caller does with its own mapping changes no error.
         self.fields = dict(fields or {})
 
 

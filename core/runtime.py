@@ -82,6 +82,7 @@ class Runtime:
         self.options = options or RuntimeOptions()
         self.clock = clock or SystemClock()
         self.store: Store = store or MemoryStore(clock=self.clock)
+        # Adapters need the runtime's gate, so the gateway adds them here afterwards.
         self.adapters: dict[str, Adapter] = {item.platform: item for item in adapters}
         self.broadcaster: Broadcaster[Chunk] = Broadcaster()
         self.sender = Sender(store=self.store, adapters=self.adapters, clock=self.clock)
@@ -212,6 +213,7 @@ class Runtime:
         stopped = await self.store.request_abort(key)
         if stopped is None:
             return False
+        # A paused run has no owner who could say it: its watchers hear it from us.
         if stopped.ended:
             self.broadcaster.publish(key, Chunk(type="abort", run_id=stopped.run_id))
             self.sender.wake(key.thread_id)
@@ -245,6 +247,7 @@ class Runtime:
             self._add(agent)
 
     def _add(self, agent: Agent) -> None:
+        # Built once on trial: a wrong name is told at registration, not to a person later.
         build_toolset(agent.tools, self._tools)
         self._agents[agent.id] = agent
 

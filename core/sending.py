@@ -102,6 +102,7 @@ class Sending:
             own_turn=True,
             options=_stored(options),
         )
+        # Opened before the run can begin, so that its first chunk is not missed.
         subscription = self._broadcaster.subscribe(key)
         accepted = await self.deliver(request)
         return RunOutput(str(accepted.run_id), subscription)

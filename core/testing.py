@@ -44,6 +44,7 @@ class FakeClock:
 
     async def sleep(self, seconds: float) -> None:
         """Wait until the clock was moved this far."""
+        # Reckoned from the moving clock, not from the wall: a test decides when it wakes.
         due = self._elapsed + seconds
         async with self._moved:
             await self._moved.wait_for(lambda: self._elapsed >= due)
@@ -86,6 +87,7 @@ class ScriptedModel:
         Raises:
             ModelError: the script says so, or it is used up.
         """
+        # Kept before anything can go wrong: a failing answer was asked for too.
         self.requests.append(request)
         if not self.script:
             raise ModelError("the script of this model is used up")
@@ -118,6 +120,7 @@ class RecordingAdapter:
 
     async def send(self, delivery: Delivery) -> Receipt:
         """Keep the delivery and return a receipt for it."""
+        # First come, first raised, so that a test can script a run of failures.
         if self.problems:
             raise self.problems.pop(0)
         self.sent.append(delivery)

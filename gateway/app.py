@@ -42,49 +42,6 @@ class Health:
         return self.prepared and not self.stopping
 
 
-async def serve(
-    settings: Settings, announce: Callable[[int], None], stop: asyncio.Event | None = None
-) -> None:
-    """Run the gateway until it is told to stop; `announce` gets the port once it is ready.
-
-    It is told by `stop`, or by SIGTERM and SIGINT.
-
-    Raises:
-        InvalidConfig: the settings cannot be served.
-        Fatal: the store or the port cannot be had.
-    """
-    check_bind(settings)
-    stop = stop or asyncio.Event()
-    try:
-        await _serve(settings, announce, stop)
-    except BaseExceptionGroup as group:
-        # That tasks ran in a group is our affair: a caller gets the error it can mend.
-        raise reason(group) from group
-
-
-async def _serve(settings: Settings, announce: Callable[[int], None], stop: asyncio.Event) -> None:
-    token_file = TokenFile(settings.root / ".interlock" / "token")
-    gateway = await wire(settings, SecretStr(token_file.token))
-    health = Health()
-    _on_signals(stop)
-    # Left from the bottom up (architecture.md 9): intake, runs and store, adapters, models.
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(gateway.registry.aclose)
-        for item in gateway.adapters:
-            stack.push_async_callback(item.aclose)
-        stack.push_async_callback(gateway.runtime.aclose, GRACE)
-        stack.push_async_callback(asyncio.to_thread, token_file.remove)
-        for item in gateway.adapters:
-            await item.prepare()
-        application = build_application(gateway.routes, lambda: _readiness(gateway, health))
-        server = serving(application, settings.server.host, settings.server.port)
-        port = await stack.enter_async_context(server)
-        stack.push_async_callback(gateway.console.aclose)
-        await asyncio.to_thread(token_file.write)
-        async with asyncio.TaskGroup() as group:
-            await _live(group, gateway, health, stop, lambda: announce(port))
-
-
 class TokenFile:
     """The token that lets this machine's own programs in (gateway.md, Command line)."""
 
@@ -105,6 +62,55 @@ class TokenFile:
         with suppress(OSError):
             if self._path.read_text(encoding="utf-8") == self.token:
                 self._path.unlink()
+
+
+async def serve(
+    settings: Settings, announce: Callable[[int], None], stop: asyncio.Event | None = None
+) -> None:
+    """Run the gateway until it is told to stop; `announce` gets the port once it is ready.
+
+    It is told by `stop`, or by SIGTERM and SIGINT.
+
+    Raises:
+        InvalidConfig: the settings cannot be served.
+        Fatal: the store or the port cannot be had.
+    """
+    check_bind(settings)
+    token_file = TokenFile(settings.root / ".interlock" / "token")
+    gateway = await wire(settings, SecretStr(token_file.token))
+    stop = stop or asyncio.Event()
+    _on_signals(stop)
+    try:
+        await run(gateway, token_file, announce, stop)
+    except BaseExceptionGroup as group:
+        # That tasks ran in a group is our affair: a caller gets the error it can mend.
+        raise reason(group) from group
+
+
+async def run(
+    gateway: Gateway, token_file: TokenFile, announce: Callable[[int], None], stop: asyncio.Event
+) -> None:
+    """Run what is wired until `stop` is set, then leave it from the bottom up.
+
+    The order of the stop: intake, runs and store, adapters, models (architecture.md 9).
+    """
+    health = Health()
+    host, port = gateway.settings.server.host, gateway.settings.server.port
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(gateway.registry.aclose)
+        for item in gateway.adapters:
+            stack.push_async_callback(item.aclose)
+        stack.push_async_callback(gateway.runtime.aclose, GRACE)
+        stack.push_async_callback(asyncio.to_thread, token_file.remove)
+        for item in gateway.adapters:
+            await item.prepare()
+        application = build_application(gateway.routes, lambda: _readiness(gateway, health))
+        port = await stack.enter_async_context(serving(application, host, port))
+        # Readers of event streams would hold up the server's end.
+        stack.push_async_callback(gateway.console.aclose)
+        await asyncio.to_thread(token_file.write)
+        async with asyncio.TaskGroup() as group:
+            await _live(group, gateway, health, stop, lambda: announce(port))
 
 
 async def supervise(

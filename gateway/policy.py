@@ -7,6 +7,7 @@ from core.conversation import Conversation, Person
 from gateway.addresses import channel_id
 from gateway.config import ChannelSection, PolicySection
 
+# Of this machine alone: `dev` binds loopback and nothing else.
 CONSOLE_PEOPLE = "console:local:*"
 
 
@@ -43,6 +44,7 @@ class Policy:
 
     def _approvers(self, conversation: Conversation | None) -> tuple[str, ...]:
         channel = self.channel(conversation) if conversation else None
+        # An empty list is a rule as well: in that channel nobody decides.
         if channel is not None and channel.approve is not None:
             return channel.approve
         return self.section.approve
@@ -53,6 +55,7 @@ class Policy:
 
 def matches(pattern: str, person_id: str) -> bool:
     """Say whether an id fits a pattern; `*` stands for the last part only, and for one part."""
+    # Compared whole: an id that begins like another is somebody else.
     if not pattern.endswith(":*"):
         return pattern == person_id
     prefix = pattern.removesuffix("*")

@@ -14,6 +14,8 @@ Readiness = Callable[[], tuple[bool, list[dict[str, Any]]]]
 BODY_LIMIT = 26 * 1024 * 1024
 """Bytes of the largest body that any route takes; each route has a limit of its own below it."""
 HEADER_SECONDS = 15.0
+STOP_SECONDS = 5.0
+"""How long requests under way may take to end when the gateway stops."""
 
 
 def build_application(routes: Iterable[web.RouteDef], readiness: Readiness) -> web.Application:
@@ -26,6 +28,7 @@ def build_application(routes: Iterable[web.RouteDef], readiness: Readiness) -> w
             {"ready": is_ready, "parts": lines}, status=200 if is_ready else 503
         )
 
+    # Health first, so that no adapter can take these paths.
     application.add_routes([web.get("/healthz", _alive), web.get("/readyz", ready), *routes])
     return application
 
@@ -41,11 +44,15 @@ async def serving(application: web.Application, host: str, port: int) -> AsyncIt
         Fatal: the port is in use or may not be taken.
     """
     runner = web.AppRunner(
-        application, access_log=None, auto_decompress=False, keepalive_timeout=HEADER_SECONDS
+        application,
+        access_log=None,
+        auto_decompress=False,
+        keepalive_timeout=HEADER_SECONDS,
+        shutdown_timeout=STOP_SECONDS,
     )
     await runner.setup()
     try:
-        site = web.TCPSite(runner, host, port, shutdown_timeout=5)
+        site = web.TCPSite(runner, host, port)
         await _start(site, host, port)
         yield _port(runner)
     finally:
@@ -56,6 +63,7 @@ async def _start(site: web.TCPSite, host: str, port: int) -> None:
     try:
         await site.start()
     except OSError as exc:
+        # By far the most common one, and the only one with an easy cure.
         if exc.errno == errno.EADDRINUSE:
             raise Fatal(
                 f"port {port} on {host} is in use: stop what uses it, or choose another with "

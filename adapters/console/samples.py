@@ -18,6 +18,7 @@ THREAD = "main"
 PLAN = "tok_sample"
 
 
+# One per kind of ingress; the gate's test sends each as a stranger.
 def handlers() -> list[Handler]:
     """Return the kinds that the API takes, by the route they come through."""
     samples: dict[str, Inbound] = {

@@ -35,6 +35,7 @@ def graphemes(text: str) -> Iterator[str]:
         start = end
 
 
+# Shared by platforms with other limits: the measure is an argument.
 def cut(text: str, limit: int, *, size: Size = len, mark: str = "…") -> str:
     """Return the text, or as much of it as fits with the mark at its end."""
     if size(text) <= limit:

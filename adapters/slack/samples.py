@@ -14,6 +14,7 @@ _CARD = "sample"
 _STRANGER = {"id": "U0STRANGER", "team_id": "T0SAMPLE"}
 
 
+# Made by hand: what a stranger sends must not depend on what we parse.
 def samples() -> list[Handler]:
     """Return the handlers, each with what a stranger would send to it (architecture.md 2.4)."""
     mention = f"<@{_BOT.user}> hello"

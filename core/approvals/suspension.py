@@ -23,6 +23,7 @@ class SuspensionState(StrEnum):
     """The run was stopped before anybody decided."""
 
 
+# A tool's own pause is `tool`; the others are known to cards and to policy.
 SuspensionKind = Literal["plan", "approval", "question", "tool"]
 
 

@@ -11,4 +11,5 @@ class Memory:
     their calls (signals.md 5.19).
     """
 
+    # Some days of talk in a channel; a budget in tokens comes with compaction.
     last_turns: int = 40

@@ -21,6 +21,7 @@ class Priority(StrEnum):
     @property
     def rank(self) -> int:
         """Return 0 for low to 3 for urgent."""
+        # The order of the words is the order of the ranks: one place to add another.
         return list(Priority).index(self)
 
 
@@ -86,6 +87,7 @@ class Notification(Record):
     @property
     def due_at(self) -> datetime | None:
         """Return the earlier of the two due times while pending, else None (signals.md N10)."""
+        # What was told, seen or closed is never due again, whatever its times say.
         if self.status is not NotificationStatus.PENDING:
             return None
         times = [time for time in (self.deliver_at, self.summary_at) if time is not None]

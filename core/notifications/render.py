@@ -24,6 +24,7 @@ def full_signal(row: Notification, now: datetime) -> Signal:
         "priority": row.priority.value,
         "status": NotificationStatus.DELIVERED.value,
     }
+    # A caller may have sent one: the count is ours to say.
     attributes.pop("coalescedCount", None)
     if row.coalesced_count > 1:
         attributes["coalescedCount"] = row.coalesced_count
@@ -41,6 +42,7 @@ def summary_signal(rows: Sequence[Notification], now: datetime) -> Signal:
 
     It holds no text, kind or attribute of a row. Only pending rows are counted.
     """
+    # What was seen meanwhile is not waiting any more.
     pending = [row for row in rows if row.status is NotificationStatus.PENDING]
     counts = by_source(pending)
     attributes: dict[str, Any] = {"pending": len(pending)}

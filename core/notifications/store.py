@@ -61,6 +61,7 @@ class Verdict:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+# One Protocol for inbox and courier: both live by the same rows.
 class NotificationStore(Protocol):
     """Notifications, digest windows, and telling them."""
 

@@ -39,6 +39,7 @@ def covers(pattern: str, topic: str) -> bool:
     `github:acme/app2`; `*` stands for one whole segment (digests.md). Case does not matter: names
     on GitHub have none.
     """
+    # Whole segments: `acme/app` must not hear of `acme/app2`.
     wanted = _SEGMENTS.findall(pattern.casefold())
     given = _SEGMENTS.findall(topic.casefold())
     if len(wanted) > len(given) or not wanted:
@@ -55,6 +56,7 @@ class Subscriptions:
     def match(self, topic: str) -> list[Subscription]:
         """Return one subscription per thread that hears of the topic: the most exact one first."""
         found = [one for one in self.listed if covers(one.topic, topic)]
+        # The most exact one speaks for its thread, for instance with its own priorities.
         by_exactness = sorted(found, key=lambda one: -_exactness(one.topic))
         return list(_first_per_thread(by_exactness))
 

@@ -48,6 +48,7 @@ def tell_fully(row: Notification, signal: Signal, routing: Routing | None = None
 def tell_summary(rows: Sequence[Notification], signal: Signal) -> Telling:
     """Tell rows in one summary; only-low ones never wake the thread (signals.md DI10)."""
     first = rows[0]
+    # Named by its first row and its growth, so a second courier tells the same only once.
     event_key = f"notification:{first.id}:{first.coalesced_count}:summary"
     return Telling(
         request=_request(first, signal, event_key, quiet_when_low(rows)),

@@ -7,6 +7,7 @@ from enum import StrEnum
 from core.conversation import Conversation, Outgoing, Receipt
 from core.records import Record
 
+# An answer that comes hours late helps nobody and startles everybody.
 REPLY_EXPIRY = timedelta(hours=1)
 DIGEST_EXPIRY = timedelta(hours=24)
 ATTEMPT_LIMIT = 8
@@ -60,5 +61,6 @@ def reply_id(run_id: str, turn: int) -> str:
 
     It is a hash of run and turn, so a second commit cannot make a second reply.
     """
+    # NUL cannot stand in an id, so no other pair gives the same text.
     digest = hashlib.sha256(f"{run_id}\0{turn}".encode()).hexdigest()
     return f"out_{digest[:32]}"

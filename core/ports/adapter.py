@@ -21,6 +21,7 @@ class Delivery:
     receipt: Receipt | None = None
 
 
+# What the outbox needs and no more: bringing people in is each adapter's own affair.
 class Adapter(Protocol):
     """A chat platform."""
 

@@ -143,6 +143,7 @@ class Model(Protocol):
         """
 
 
+# By name, so that settings can say which model, and tests can say none.
 class Models(Protocol):
     """Finds the model behind a `provider/model` text."""
 

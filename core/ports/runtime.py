@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+# A context variable, so that two runtimes in one process do not meet.
 current_runtime: ContextVar[Any] = ContextVar("current_runtime", default=None)
 """Set by `async with Runtime()` and by registration; None leads to the private Runtime."""
 

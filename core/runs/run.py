@@ -21,6 +21,7 @@ class RunStatus(StrEnum):
     ABORTED = "aborted"
 
 
+# The three ends lead nowhere: a new message starts a new run.
 LEGAL_MOVES: dict[RunStatus, frozenset[RunStatus]] = {
     RunStatus.RUNNING: frozenset(
         {RunStatus.SUSPENDED, RunStatus.DONE, RunStatus.FAILED, RunStatus.ABORTED}
@@ -89,6 +90,7 @@ class CallState(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+# A failed call is settled too: the model gets its error as the result.
 SETTLED = frozenset({CallState.DONE, CallState.FAILED, CallState.INTERRUPTED})
 
 

@@ -89,6 +89,7 @@ class Work:
     calls: tuple[Call, ...] = field(default_factory=tuple)
 
 
+# Every method that writes takes the lease: there is no way to forget the fence.
 class RunStore(Protocol):
     """Runs, their calls, and the steps that move them."""
 

@@ -70,6 +70,7 @@ def route(situation: Situation, request: Request) -> Route:
     fold into a starting run (Q2, Q5); another agent's run makes a wake its own turn; transient
     with persist is a discard (S9).
     """
+    # Idle comes first: then nobody else's run can matter.
     if situation.run_id is None:
         chosen = _idle(request, waiting=situation.waiting)
     elif request.own_turn:
@@ -87,6 +88,7 @@ def _idle(request: Request, *, waiting: bool) -> Route:
     if request.own_turn and waiting:
         # Beside that mail it would be folded into the run that mail starts (Q2, Q5).
         return Route(action="deliver", lane="queued", attributes=request.if_idle.attributes)
+    # A queued message asks for a turn: on an idle thread that is now.
     behavior = "wake" if request.own_turn else request.if_idle.behavior
     if behavior == "wake":
         return Route(action="wake", lane="pending", attributes=request.if_idle.attributes)

@@ -10,6 +10,7 @@ from core.signals.contents import read_legacy_contents, simplified
 from core.signals.signal import DEFAULT_TAGS, LEGACY_TYPES, RESERVED_TAGS, Signal, SignalType
 
 
+# Contents stand once, as parts; the envelope holds everything else.
 def to_row(signal: Signal, *, run_id: str | None = None, step: int = 0, turn: int = 0) -> Message:
     """Return the row of a signal: contents as parts, everything else in `metadata.signal` (C7).
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from core.ids import ThreadKey
 
+# Short, since a crash costs this long; long enough for two failed renewals.
 LEASE_TTL = timedelta(seconds=6)
 """Life of a lease; renewed at a third of it (signals.md L1)."""
 

@@ -50,6 +50,7 @@ class ThreadFilter:
     limit: int = 100
 
 
+# A Protocol of its own: whoever only wakes threads need not know what a run is.
 class ThreadStore(Protocol):
     """Threads, their mailboxes and their leases."""
 

@@ -57,8 +57,6 @@ class Subscription(Generic[C]):
 
     def offer(self, item: Streamed[C]) -> None:
         """Hand over one chunk without waiting; a full buffer ends this reader alone."""
-        if self._closed or self._overflowed:
-            return
         try:
             self._queue.put_nowait(item)
         except asyncio.QueueFull:

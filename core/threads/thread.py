@@ -12,6 +12,7 @@ from core.messages import Message
 from core.records import Record
 from core.signals.signal import Signal
 
+# Stands for "never": an index compares instants, and NULL matches no bound.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ATTEMPT_LIMIT = 3
 """Attempts without a commit before a thread is set aside (architecture.md 9)."""
@@ -72,10 +73,12 @@ class Thread(Record):
 
         The one rule behind `runnable` (architecture.md 5).
         """
+        # Set aside until a person writes again.
         if self.quarantined:
             return False
         if self.resumes or self.state is ThreadState.RUNNING:
             return True
+        # Mail of a paused thread waits for the decision, however much there is.
         return self.state is not ThreadState.SUSPENDED and self.mail > 0
 
 

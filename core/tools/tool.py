@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from core.ids import ThreadKey
 from core.ports.model import ToolSpec
 
+# Long enough for a build, short enough that nobody waits for ever.
 TOOL_TIMEOUT = timedelta(minutes=5)
 
 
@@ -93,6 +94,7 @@ class ToolContext:
         Raises:
             RuntimeError: there is no run to pause.
         """
+        # There is nothing to come back to: the tool has to answer in words.
         if not self.can_suspend:
             raise RuntimeError(
                 f"tool call {self.tool_call_id} runs outside a run, nothing can be paused"

@@ -36,6 +36,7 @@ def accept(tables: Tables, request: AcceptRequest, now: datetime) -> Accepted:
     """
     # The owner is checked before the key: a stranger must not read an outcome by guessing it.
     thread = find_thread(tables, request.key) or new_thread(request.key, request.agent_id, now)
+    # Before anything else: a known event must not even make a thread.
     first = _first_outcome(tables, request.event_key)
     if first is not None:
         return first.model_copy(update={"duplicate": True})

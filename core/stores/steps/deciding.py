@@ -62,6 +62,7 @@ def resolve(tables: Tables, token: str, decision: Decision, now: datetime) -> Su
         AlreadyDecided: too late; says who decided, when and what.
     """
     suspension = get_suspension(tables, token)
+    # Judged by the store's clock, inside the step: a click and the expiry cannot both win.
     if suspension.state is not SuspensionState.WAITING or suspension.expires_at <= now:
         raise _too_late(suspension)
     return _decide(tables, suspension, decision, now)
@@ -94,6 +95,7 @@ def request_abort(tables: Tables, key: ThreadKey, now: datetime) -> Stopped | No
         raise Unknown(f"thread {key.thread_id} of resource {key.resource_id} is not in the store")
     if not thread.active or thread.run_id is None:
         return None
+    # Its owner ends it, wherever it runs; here only the wish is kept.
     if thread.state is not ThreadState.SUSPENDED:
         change(tables, thread, now, abort_run_id=thread.run_id)
         return Stopped(run_id=thread.run_id, ended=False)
@@ -109,6 +111,7 @@ def _decide(
         update={"state": _STATES[decision.action], "decision": decision}
     )
     tables.suspensions.put(decided)
+    # Decision, resume data, card and wake-up stand or fall together.
     _hand_over(tables, decided, decision)
     thread = post_card_edit(tables, get_thread(tables, suspension.key), decided, now)
     _wake(tables, thread, decided, now)
@@ -129,6 +132,7 @@ def _hand_over(tables: Tables, suspension: Suspension, decision: Decision) -> No
 
 
 def _wake(tables: Tables, thread: Thread, suspension: Suspension, now: datetime) -> None:
+    # Ahead of all other mail by its lane, whatever its number.
     sequence = thread.sequence + 1
     tables.mail.put(
         Mail(

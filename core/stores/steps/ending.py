@@ -25,6 +25,7 @@ def finish(tables: Tables, held: Fenced, ending: Ending) -> Thread:
 
     The thread is idle afterwards.
     """
+    # An ended run cannot end again: a late writer is stopped here at the latest.
     run = moved(get_run(tables, ending.run_id), ending.status)
     thread, now = held.thread, held.now
     if run.phase is Phase.TOOLS:
@@ -92,6 +93,7 @@ def post_reply(tables: Tables, thread: Thread, run: Run, now: datetime) -> Threa
 
     Nothing where there is no text.
     """
+    # Empty steps say nothing; a reply without text would be refused by every platform.
     text = "\n\n".join(part for part in run.texts if part.strip())
     if not text:
         return thread
@@ -115,6 +117,7 @@ def cancel_waiting(tables: Tables, thread: Thread, run_id: str, now: datetime) -
 
 def post_card_edit(tables: Tables, thread: Thread, suspension: Suspension, now: datetime) -> Thread:
     """Put the edit that makes a card show its suspension's present state into the outbox."""
+    # No card was posted, for instance since the thread has no conversation.
     original = tables.outbox.get(card_id(suspension.token))
     if original is None:
         return thread

@@ -27,6 +27,7 @@ def find_thread(tables: Tables, key: ThreadKey) -> Thread | None:
         Unknown: the id belongs to another resource; nothing of it is told (agent.md Y4).
     """
     thread = tables.threads.get(key.thread_id)
+    # Unknown and not forbidden: a stranger must not learn that the id is taken.
     if thread is not None and thread.resource_id != key.resource_id:
         raise Unknown(f"thread {key.thread_id} is not one of resource {key.resource_id}")
     return thread
@@ -51,6 +52,7 @@ def fenced(tables: Tables, lease: Lease, now: datetime) -> Fenced:
         LeaseLost: another owner has taken the thread since.
     """
     thread = get_thread(tables, lease.key)
+    # The epoch alone decides: an expired lease that nobody took is still the newest.
     if thread.epoch != lease.epoch or thread.owner != lease.owner:
         raise LeaseLost(f"thread {lease.key} is run by another owner since epoch {thread.epoch}")
     return Fenced(thread=thread, now=now)
@@ -70,6 +72,7 @@ def committed(tables: Tables, thread: Thread, now: datetime, **changes: Any) -> 
 
 def append(tables: Tables, thread: Thread, messages: list[Message]) -> Thread:
     """Append rows to the history; returns the head with its new sequence, *not yet stored*."""
+    # One counter for all rows of a thread: history, mail and outbox can be put in one order.
     sequence = thread.sequence
     for message in messages:
         sequence += 1

@@ -88,6 +88,7 @@ def postpone(tables: Tables, lease: Lease, seconds: float, now: datetime) -> Non
     )
 
 
+# A scan, once at the start, where nothing else runs yet.
 def void_leases(tables: Tables, now: datetime) -> None:
     """End every lease; right only where one process owns the store (signals.md L1)."""
     held = tables.threads.find(Query(above={"lease_until": now}))

@@ -19,6 +19,7 @@ def threads(tables: Tables, wanted: ThreadFilter) -> list[Thread]:
 
 def history(tables: Tables, key: ThreadKey, after: int, limit: int) -> list[HistoryRow]:
     """Return rows above a sequence, in order; the owner is checked first (agent.md 4.13)."""
+    # The owner is checked first: a thread id alone opens nothing (agent.md 4.13).
     get_thread(tables, key)
     query = Query(
         equals={"thread_id": key.thread_id},

@@ -34,6 +34,7 @@ def next_run(tables: Tables, lease: Lease, fresh_run_id: str, now: datetime) -> 
     A decision, a run that a crash left, mail, or nothing.
     """
     held = fenced(tables, lease, now)
+    # Decisions come before mail: people have waited longest for them.
     if held.thread.resumes:
         held = _take_resumes(tables, held)
     if held.thread.state is ThreadState.RUNNING and held.thread.run_id is not None:
