@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from core import Agent, AgentOptions, Runtime, RuntimeOptions
+from core.approvals.store import SuspensionFilter
+from core.approvals.suspension import SuspensionState
 from core.conversation import Card, Conversation, Notice, Person, Reply
 from core.ids import new_id, thread_key
 from core.messages import Message, calls_of, text_of
@@ -154,9 +156,6 @@ def _listening(office: Office):
 
 
 def _waiting():
-    from core.approvals.store import SuspensionFilter
-    from core.approvals.suspension import SuspensionState
-
     return SuspensionFilter(thread_id=KEY.thread_id, state=SuspensionState.WAITING)
 
 

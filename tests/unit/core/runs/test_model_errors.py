@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -132,6 +133,4 @@ async def test_half_a_character_does_not_break_the_thread():
 
 
 def _with_model(agent, model):
-    from dataclasses import replace
-
     return replace(agent, model=model)
