@@ -80,11 +80,7 @@ async def serve(
     gateway = await wire(settings, SecretStr(token_file.token))
     stop = stop or asyncio.Event()
     _on_signals(stop)
-    try:
-        await run(gateway, token_file, announce, stop)
-    except BaseExceptionGroup as group:
-        # That tasks ran in a group is our affair: a caller gets the error it can mend.
-        raise reason(group) from group
+    await run(gateway, token_file, announce, stop)
 
 
 async def run(
@@ -93,24 +89,41 @@ async def run(
     """Run what is wired until `stop` is set, then leave it from the bottom up.
 
     The order of the stop: intake, runs and store, adapters, models (architecture.md 9).
+
+    Raises:
+        Fatal: the port cannot be had, or a part cannot go on.
     """
+    try:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(gateway.registry.aclose)
+            for item in gateway.adapters:
+                stack.push_async_callback(item.aclose)
+            stack.push_async_callback(gateway.runtime.aclose, GRACE)
+            stack.push_async_callback(asyncio.to_thread, token_file.remove)
+            await _open(stack, gateway, token_file, announce, stop)
+    except BaseExceptionGroup as group:
+        # That tasks ran in a group is our affair: a caller gets the error it can mend.
+        raise reason(group) from group
+
+
+async def _open(
+    stack: AsyncExitStack,
+    gateway: Gateway,
+    token_file: TokenFile,
+    announce: Callable[[int], None],
+    stop: asyncio.Event,
+) -> None:
     health = Health()
     host, port = gateway.settings.server.host, gateway.settings.server.port
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(gateway.registry.aclose)
-        for item in gateway.adapters:
-            stack.push_async_callback(item.aclose)
-        stack.push_async_callback(gateway.runtime.aclose, GRACE)
-        stack.push_async_callback(asyncio.to_thread, token_file.remove)
-        for item in gateway.adapters:
-            await item.prepare()
-        application = build_application(gateway.routes, lambda: _readiness(gateway, health))
-        port = await stack.enter_async_context(serving(application, host, port))
-        # Readers of event streams would hold up the server's end.
-        stack.push_async_callback(gateway.console.aclose)
-        await asyncio.to_thread(token_file.write)
-        async with asyncio.TaskGroup() as group:
-            await _live(group, gateway, health, stop, lambda: announce(port))
+    for item in gateway.adapters:
+        await item.prepare()
+    application = build_application(gateway.routes, lambda: readiness(gateway, health))
+    port = await stack.enter_async_context(serving(application, host, port))
+    # Readers of event streams would hold up the server's end.
+    stack.push_async_callback(gateway.console.aclose)
+    await asyncio.to_thread(token_file.write)
+    async with asyncio.TaskGroup() as group:
+        await _live(group, gateway, health, stop, lambda: announce(port))
 
 
 async def supervise(
@@ -171,7 +184,8 @@ async def _live(
         part.cancel()
 
 
-def _readiness(gateway: Gateway, health: Health) -> tuple[bool, list[dict[str, Any]]]:
+def readiness(gateway: Gateway, health: Health) -> tuple[bool, list[dict[str, Any]]]:
+    """Return what `/readyz` tells: whether work is taken, and a line for each part."""
     lines: list[dict[str, Any]] = [{"part": "store", "url": bare_url(gateway.settings.store.url)}]
     lines.append({"part": "models", "prepared": health.prepared})
     for item in gateway.adapters:
