@@ -53,7 +53,8 @@ async def cursor_of(broadcaster: Broadcaster[str], word: str, to=KEY) -> str:
     """Returns the cursor that a reader of this chunk got."""
     subscription = broadcaster.subscribe(to)
     broadcaster.publish(to, word)
-    return (await anext(aiter(subscription))).cursor
+    async with aclosing(subscription.items()) as items:
+        return (await anext(items)).cursor
 
 
 async def test_chunks_come_in_order(broadcaster):
@@ -216,6 +217,7 @@ async def test_a_cursor_is_good_after_its_thread_was_forgotten(broadcaster):
     cursor = await cursor_of(broadcaster, "seen")
     for number in range(KEPT_THREADS + 1):
         publish(broadcaster, "x", to=key(number))
+    assert KEY not in broadcaster._channels
     publish(broadcaster, "first after")
     assert await read(broadcaster.subscribe(KEY, cursor), 2) == ["first", "after"]
 
