@@ -67,9 +67,8 @@ class Guard:
         stop = asyncio.create_task(self._raised.wait(), name="guard")
         try:
             await asyncio.wait((task, stop), return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                return task.result()
-            self.check()
+            if not task.done():
+                self.check()
             return await task
         finally:
             stop.cancel()

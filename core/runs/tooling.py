@@ -156,10 +156,13 @@ class _Settling:
         tool = self.toolset.find(call.tool_name)
         if tool is None:
             return ToolOutcome(result=self.toolset.unknown(call.tool_name), is_error=True)
-        # They were not JSON when they came and will not be now; the words for it are the same.
-        if call.raw_arguments is not None:
-            return _unreadable(call.raw_arguments)
-        return await execute(tool, call.args, context)
+        try:
+            # They were not JSON when they came and will not be now; the words for it are the same.
+            raw = call.raw_arguments
+            arguments = call.args if raw is None else parse_arguments(raw)
+        except BadArguments as exc:
+            return ToolOutcome(result=exc.result, is_error=True)
+        return await execute(tool, arguments, context)
 
     def _context(self, call: Call) -> ToolContext:
         return ToolContext(
@@ -248,11 +251,3 @@ def _outcome(call: Call, state: CallState, result: Any, *, is_error: bool) -> Ou
         result=result,
         is_error=is_error,
     )
-
-
-def _unreadable(raw: str) -> ToolOutcome:
-    try:
-        parse_arguments(raw)
-    except BadArguments as exc:
-        return ToolOutcome(result=exc.result, is_error=True)
-    return ToolOutcome(result={"error": True, "message": "unreadable arguments"}, is_error=True)

@@ -36,8 +36,7 @@ async def write_plan(path: Name, content: Text, context: ToolContext) -> dict[st
     await _mirror(context.folders.root / target, content)
     context.write(str(target), "plan", content)
     # Models submit either what they wrote or what they were told: both lead to the text.
-    if str(target) != name:
-        context.write(name, "plan", content)
+    context.write(name, "plan", content)
     return {"path": str(target)}
 
 

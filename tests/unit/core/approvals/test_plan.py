@@ -109,6 +109,13 @@ async def test_what_is_no_small_regular_text_file_is_not_read(folders, make):
     assert await read_plan_file(f"{HOME}/x.md", folders) is None
 
 
+async def test_without_a_plan_folder_there_is_no_plan(tmp_path):
+    assert await read_plan_file(f"{HOME}/a.md", Folders(root=tmp_path)) is None
+    (tmp_path / ".interlock").mkdir()
+    (tmp_path / HOME).write_text("a file in its place")
+    assert await read_plan_file(f"{HOME}/a.md", Folders(root=tmp_path)) is None
+
+
 async def test_the_largest_allowed_plan_is_read(folders):
     (folders.root / HOME / "x.md").write_text("x" * PLAN_SIZE_LIMIT)
     assert len(await read_plan_file(f"{HOME}/x.md", folders)) == PLAN_SIZE_LIMIT

@@ -115,6 +115,12 @@ async def test_outside_a_run_the_plan_is_named_in_words():
     assert (outcome.result["isError"], outcome.is_error) == (False, False)
 
 
+async def test_without_a_library_the_file_is_read(folders):
+    path = ".interlock/plans/dark.md"
+    outcome = await execute(submit_plan, {"path": path}, ToolContext(run_id="r", folders=folders))
+    assert outcome.suspension.details.content == TEXT
+
+
 async def test_a_plan_nobody_could_read_is_shown_by_its_path_and_cannot_be_approved(folders):
     elsewhere = Say(calls=(("submit_plan", {"path": "../secret.md"}),))
     async with opened(elsewhere, Say(text="ok"), tools=[submit_plan], folders=folders) as office:
@@ -256,6 +262,20 @@ async def test_a_plan_that_the_agent_wrote_is_found_by_either_name(tmp_path):
         assert told == ".interlock/plans/thr--dark.md"
         assert (tmp_path / told).read_text() == TEXT
         assert (await office.store.document(KEY, told)).content == TEXT
+
+
+async def test_two_plans_of_one_step_are_decided_one_by_one(folders):
+    calls = (("clock", {}), *SUBMIT.calls, *SUBMIT.calls)
+    script, tools = [Say(calls=calls), Say(text="ok")], ["clock", submit_plan]
+    async with opened(*script, tools=tools, folders=folders) as office:
+        await office.say("go")
+        first, second = await office.waiting()
+        await office.runtime.decider.decide(second.token, ADA, "rejected", "not this one")
+        assert await office.waiting() == [first]
+        assert len(office.model.requests) == 1
+        await office.runtime.decider.decide(first.token, ADA, "approved", None)
+        assert (await office.posted())[-1] == "ok"
+        assert len([row for row in await office.history() if row.startswith("result")]) == 3
 
 
 async def test_messages_wait_while_a_plan_does_and_are_read_after_it(folders):

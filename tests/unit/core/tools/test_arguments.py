@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -101,9 +101,11 @@ def test_a_tool_made_by_hand_gets_its_arguments_as_they_are():
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=8,
 )
 
 
+@settings(max_examples=50)
 @given(JSON)
 def test_whatever_a_tool_returns_can_be_stored(value):
     json.dumps(json_safe(value), allow_nan=False).encode()

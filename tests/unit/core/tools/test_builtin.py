@@ -40,6 +40,14 @@ async def test_a_plan_is_kept_under_both_names_and_mirrored(tmp_path):
     )
 
 
+async def test_a_plan_folder_may_lie_anywhere(tmp_path):
+    folders = Folders(root=tmp_path, plans=tmp_path)
+    arguments = {"path": "a.md", "content": "x"}
+    outcome = await used(write_plan, arguments, folders=folders)
+    assert outcome.result == {"path": str(tmp_path / "run--a.md")}
+    assert (tmp_path / "run--a.md").read_text() == "x"
+
+
 async def test_a_plan_is_kept_even_where_its_file_cannot_be(tmp_path):
     (tmp_path / ".interlock").write_text("in the way")
     outcome = await used(
