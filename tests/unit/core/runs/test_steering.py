@@ -3,8 +3,10 @@
 import asyncio
 
 from core import tool
-from core.testing import Say
-from tests.support import eventually
+from core.signals.signal import create_signal
+from core.testing import NOON, Say
+from core.threads.lease import LEASE_TTL
+from core.threads.store import AcceptRequest
 from tests.unit.core.runs.office import KEY, WHERE, opened
 
 
@@ -125,7 +127,6 @@ async def test_queueing_on_an_idle_thread_answers_at_once():
 
 async def test_two_quick_wakes_are_one_model_call():
     async with opened(Say(text="both")) as office:
-        await office.store.acquire(KEY, "nobody", office.runtime._runner._ttl)
         await asyncio.gather(office.say("one"), office.say("two"))
         office.runtime.wake(KEY)
         assert await office.posted() == ["both"]
@@ -163,8 +164,18 @@ async def test_watchers_see_a_steering_message_before_the_answer_to_it():
 
 async def test_a_thread_in_work_elsewhere_is_left_to_its_owner():
     async with opened(Say(text="ok")) as office:
-        await office.store.save_thread(KEY, {}, "helper")
-        await office.say("Hi")
-        await office.posted()
-        assert await office.store.acquire(KEY, "late", office.runtime._runner._ttl) is None
-        await eventually(lambda: not office.runtime.dispatcher._tasks)
+        request = AcceptRequest(
+            key=KEY, agent_id="helper", signal=signal("Hi"), fresh_run_id="run_1"
+        )
+        await office.store.accept(request)
+        await office.store.acquire(KEY, "another process", LEASE_TTL)
+        office.runtime.wake(KEY)
+        await office.runtime.tick()
+        assert await office.posted() == []
+        await office.clock.advance(LEASE_TTL)
+        await office.runtime.tick()
+        assert await office.posted() == ["ok"]
+
+
+def signal(text):
+    return create_signal({"type": "user", "contents": text}, now=NOON, new_id=lambda: "sig_1")
