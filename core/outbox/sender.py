@@ -20,6 +20,8 @@ log = structlog.get_logger(__name__)
 SETTLE = timedelta(seconds=2)
 """How long an unclear send is left to arrive before the platform is asked for it."""
 FIRST_PAUSE = timedelta(seconds=1)
+STOP_SECONDS = 10.0
+"""How long sends under way may take once the process is told to stop."""
 LONGEST_PAUSE = timedelta(minutes=5)
 
 
@@ -56,7 +58,13 @@ class Sender:
     async def stop(self) -> None:
         """Let sends that are under way finish, and start no more."""
         self._stopping = True
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        tasks = tuple(self._tasks.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        # A platform that never answers must not hold up the end; the entry is looked up later.
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _done(self, thread_id: str) -> None:
         del self._tasks[thread_id]
@@ -141,6 +149,10 @@ class Sender:
             await self._store.dead(entry.entry_id, str(problem))
             return True
         pause = _pause(entry, problem)
+        if problem.retry_after is not None and not unclear:
+            held = entry.model_copy(update={"due_at": self._clock.now() + pause})
+            await self._store.hold_back(held, str(problem))
+            return False
         state = EntryState.SENDING if unclear else EntryState.PENDING
         await self._put_back(entry.model_copy(update={"state": state}), str(problem), pause)
         return False

@@ -31,6 +31,9 @@ class OutboxStore(Protocol):
         One that was tried too often is closed as dead.
         """
 
+    async def hold_back(self, entry: OutboxEntry, error: str) -> None:
+        """Put the entry back until its `due_at`, uncounted: the platform asked us to wait."""
+
     async def dead(self, entry_id: str, error: str) -> None:
         """Close the entry for good."""
 

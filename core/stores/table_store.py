@@ -253,6 +253,10 @@ class TableStore:
         """See OutboxStore."""
         await self._write("retry_at", lambda t, _: posting.retry_at(t, entry, error))
 
+    async def hold_back(self, entry: OutboxEntry, error: str) -> None:
+        """See OutboxStore."""
+        await self._write("hold_back", lambda t, _: posting.hold_back(t, entry, error))
+
     async def dead(self, entry_id: str, error: str) -> None:
         """See OutboxStore."""
         await self._write("dead", lambda t, _: posting.dead(t, entry_id, error))

@@ -109,6 +109,17 @@ async def test_a_message_tried_too_often_is_given_up(world: World):
     assert await claimed(world) == "out2"
 
 
+async def test_waiting_for_a_busy_platform_is_no_failed_attempt(world: World):
+    await put(world, entry(1))
+    for _ in range(ATTEMPT_LIMIT + 2):
+        before, _ = await world.store.claim("thr")
+        await world.store.hold_back(before, "asked to wait")
+    assert await state_of(world, 1) == ("pending", "asked to wait")
+    await world.store.sent("out1", RECEIPT)
+    await world.store.hold_back(before, "late")
+    assert (await state_of(world, 1))[0] == "sent"
+
+
 async def test_a_send_that_never_comes_back_is_given_up_too(world: World):
     await put(world, entry(1), entry(2))
     for _ in range(ATTEMPT_LIMIT):

@@ -129,6 +129,23 @@ def retry_at(tables: Tables, entry: OutboxEntry, error: str) -> None:
     tables.outbox.put(stored.model_copy(update=changes))
 
 
+def hold_back(tables: Tables, entry: OutboxEntry, error: str) -> None:
+    """Put the entry back until its `due_at`, uncounted: the platform asked to wait, nothing failed.
+
+    Its expiry still ends the waiting.
+    """
+    stored = tables.outbox.get(entry.entry_id)
+    if stored is None or not stored.open:
+        return
+    changes = {
+        "due_at": entry.due_at,
+        "state": EntryState.PENDING,
+        "attempts": max(stored.attempts - 1, 0),
+        "error": error,
+    }
+    tables.outbox.put(stored.model_copy(update=changes))
+
+
 def dead(tables: Tables, entry_id: str, error: str) -> None:
     """Close the entry for good."""
     entry = tables.outbox.get(entry_id)
