@@ -25,8 +25,6 @@ POINTS = [
     "tool.before_run",
     "tool.after_run",
     "settle_call.after_commit",
-    "model.before_call#2",
-    "commit_answer.before_commit#2",
     "commit_answer.after_commit#2",
     "claim.after_commit",
     "slack.before_post",
@@ -34,8 +32,6 @@ POINTS = [
     "sent.before_commit",
     "sent.after_commit",
     "end_run.before_commit",
-    "end_run.after_commit",
-    "release.before_commit",
 ]
 
 
@@ -58,6 +54,8 @@ def answers(slack: LoopbackSlack) -> Counter[str]:
 async def test_a_kill_costs_no_message_and_doubles_no_answer(
     point: str, gateway: GatewayProcess, slack: LoopbackSlack, model: LoopbackModel
 ) -> None:
+    # A restart may take some seconds on a busy machine: Slack's retries must outlast it.
+    await slack.settings(time_scale=0.04)
     await gateway.start(kill_at=point)
     said = await slack.say("U0001", "C0001", QUESTION, wait=False)
     await gateway.dead()
