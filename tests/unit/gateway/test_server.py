@@ -1,5 +1,6 @@
 """The server: one port, health routes, bodies as they come, and a clear word when it is taken."""
 
+import asyncio
 import gzip
 import socket
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from core.errors import Fatal
+from gateway import server
 from gateway.server import build_application, serving
 
 LINES = [{"part": "store", "url": "sqlite:///x.db"}]
@@ -84,3 +86,16 @@ async def test_the_port_is_free_again_after_the_block():
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\n"])
+async def test_a_caller_that_never_finishes_its_headers_is_left(monkeypatch, sent):
+    """S7: half-open connections would pile up."""
+    monkeypatch.setattr(server, "HEADER_SECONDS", 0.1)
+    application = build_application([], lambda: (True, []))
+    async with serving(application, "127.0.0.1", 0) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        async with asyncio.timeout(10):
+            assert await reader.read() == b""
+        writer.close()
