@@ -3,9 +3,10 @@
 import re
 
 SHAPES = re.compile(
-    r"xox[abeprs]-[\w-]{8,}|xapp-[\w-]{8,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|sk-[\w-]{12,}"
-    r"|AIza[\w-]{20,}|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}"
-    r"|https://hooks\.slack\.com/\S+|https://discord(?:app)?\.com/api/webhooks/\S+"
+    r"xox[abeprs]-[\w-]{8,}|xapp-[\w-]{8,}|gh[pousr]_\w{16,}|github_pat_\w{16,}"
+    r"|(?<![\w-])sk-[\w-]{12,}|AIza[\w-]{20,}|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}"
+    r"|https://hooks\.slack(?:-gov)?\.com/\S+"
+    r"|https://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/webhooks/\S+"
 )
 HIDDEN = "[secret]"
 

@@ -37,7 +37,13 @@ class WebhookSettings(BaseModel):
             self._check_length(source)
         for topic in topics:
             source = topic.partition(":")[0]
-            if source in SOURCES and source not in self.mounted:
+            if source not in SOURCES:
+                # Nothing would ever arrive for it, and nobody would notice.
+                raise InvalidConfig(
+                    f"the subscription {topic} names {source!r}, which is no source; known: "
+                    f"{', '.join(SOURCES)}"
+                )
+            if source not in self.mounted:
                 raise InvalidConfig(
                     f"the subscription {topic} needs {variable(source)}, which is not set"
                 )

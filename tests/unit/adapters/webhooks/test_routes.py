@@ -200,8 +200,12 @@ def test_a_short_secret_refuses_the_start_and_names_the_variable(gate, secrets):
 def test_a_subscription_without_its_secret_refuses_the_start():
     with pytest.raises(InvalidConfig, match="GITHUB_WEBHOOK_SECRET"):
         WebhookSettings().check(["github:acme/app"])
-    WebhookSettings().check(["cron:daily"])
     SETTINGS.check(["github:acme/app"])
+
+
+def test_a_subscription_to_no_source_refuses_the_start():
+    with pytest.raises(InvalidConfig, match="'githab', which is no source; known: github"):
+        SETTINGS.check(["githab:acme/app"])
 
 
 def test_each_kind_of_ingress_has_a_sample_for_the_gate(gate):
