@@ -138,7 +138,11 @@ class GatewayProcess:
     async def finished(self) -> int:
         """Wait for it to end by itself; returns its exit code."""
         assert self._process is not None
-        return await asyncio.to_thread(self._process.wait, 20)
+        try:
+            return await asyncio.to_thread(self._process.wait, 20)
+        finally:
+            # One that should have ended and did not must not outlive its test.
+            self._process.kill()
 
     async def get(self, path: str) -> tuple[int, Any]:
         """Ask the API with the token; returns status and JSON."""
