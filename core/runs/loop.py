@@ -22,6 +22,7 @@ from core.runs.run import Phase, Run, RunStatus
 from core.runs.step import Gathered, ModelStep, compose_answer
 from core.runs.store import Drained, Ending, RunStore, Step, Work
 from core.runs.tooling import Tooling
+from core.signals.render import render_signal
 from core.signals.signal import Signal
 from core.signals.storage import signal_chunk
 from core.threads.lease import Lease
@@ -202,9 +203,10 @@ class RunLoop:
         history = compose_history(
             [row.message for row in rows], self.equipment.toolset, agent.memory
         )
+        passing = [render_signal(signal) for signal in self.run.passing]
         instructions = self.run.options.get("instructions") or agent.instructions
         return ModelRequest(
-            messages=(*system_messages(instructions), *history),
+            messages=(*system_messages(instructions), *history, *passing),
             tools=self.equipment.toolset.specs(),
             settings=dict(agent.default_options.settings),
             deadlines=limits.deadlines,

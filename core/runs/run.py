@@ -9,6 +9,7 @@ from pydantic import Field
 from core.conversation import Conversation
 from core.ids import ThreadKey, thread_key
 from core.records import Record
+from core.signals.signal import Signal
 
 
 class RunStatus(StrEnum):
@@ -63,6 +64,8 @@ class Run(Record):
     options: dict[str, Any] = Field(default_factory=dict)
     texts: tuple[str, ...] = ()
     reply_to: Conversation | None = None
+    passing: tuple[Signal, ...] = ()
+    """Transient signals for the next model call alone; they never enter the history."""
     finish_reason: str | None = None
     error: str | None = None
     error_id: str | None = None

@@ -146,8 +146,9 @@ def _take_start(tables: Tables, thread: Thread, run: Run) -> Thread:
     if first is None or first.signal is None:
         return thread
     tables.mail.remove(first.thread_id, first.sequence)
-    row = to_row(first.signal, run_id=run.run_id, step=run.step, turn=run.turn)
-    thread = append(tables, thread, [row])
+    if not first.signal.transient:
+        row = to_row(first.signal, run_id=run.run_id, step=run.step, turn=run.turn)
+        thread = append(tables, thread, [row])
     return thread.model_copy(update={"mail": thread.mail - 1})
 
 

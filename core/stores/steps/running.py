@@ -26,6 +26,7 @@ from core.threads.thread import EPOCH, Lane, Mail, Thread, ThreadState
 if TYPE_CHECKING:
     from core.conversation import Conversation
     from core.messages import Message
+    from core.signals.signal import Signal
 
 
 def next_run(tables: Tables, lease: Lease, fresh_run_id: str, now: datetime) -> Work | None:
@@ -72,6 +73,7 @@ def commit_answer(tables: Tables, lease: Lease, answer: Answer, now: datetime) -
         update={
             "phase": Phase.TOOLS if answer.calls else Phase.INPUT,
             "texts": (*run.texts, answer.text) if answer.text else run.texts,
+            "passing": (),
             "steps_left": run.steps_left - 1,
             "input_tokens": run.input_tokens + answer.input_tokens,
             "output_tokens": run.output_tokens + answer.output_tokens,
@@ -263,15 +265,21 @@ def _take_mail(
     tables: Tables, thread: Thread, run: Run, drained: tuple[Drained, ...]
 ) -> tuple[Thread, Run]:
     rows: list[Message] = []
+    passing: list[Signal] = []
     answers_to: Conversation | None = None
     for item in drained:
         entry = tables.mail.get(thread.thread_id, item.sequence)
         if entry is None:
             continue
         tables.mail.remove(thread.thread_id, item.sequence)
-        rows.append(to_row(item.signal, run_id=run.run_id, step=run.step, turn=run.turn))
+        if item.signal.transient:
+            # Kept with the run until its model call is answered: a crash must not lose it.
+            passing.append(item.signal)
+        else:
+            rows.append(to_row(item.signal, run_id=run.run_id, step=run.step, turn=run.turn))
         if item.signal.type == "user":
             answers_to = entry.reply_to or answers_to
     thread = append(tables, thread, rows)
-    thread = thread.model_copy(update={"mail": thread.mail - len(rows)})
-    return thread, run.model_copy(update={"reply_to": answers_to or run.reply_to})
+    thread = thread.model_copy(update={"mail": thread.mail - len(rows) - len(passing)})
+    changes = {"reply_to": answers_to or run.reply_to, "passing": tuple(passing)}
+    return thread, run.model_copy(update=changes)
