@@ -81,6 +81,16 @@ async def test_leftover_mail_runs_under_a_new_id_when_its_own_has_ended(world: W
     assert (await world.store.run(run.run_id)).status is RunStatus.DONE
 
 
+async def test_leftover_mail_keeps_the_options_of_the_run_it_was_meant_for(world: World):
+    """R6."""
+    await world.say("start", options={"maxSteps": 3})
+    lease, run = await world.begin()
+    run = await world.answer(lease, await world.drain(lease, run), "Done.")
+    await world.say("late")
+    await world.end(lease, run)
+    assert (await world.work(lease)).run.options == {"maxSteps": 3}
+
+
 async def test_a_message_after_a_run_is_answered_by_the_run_it_was_promised(world: World):
     lease, run = await world.begin_answered()
     await world.say("left over")

@@ -179,7 +179,7 @@ def _start(tables: Tables, held: Fenced, first: Mail, fresh_run_id: str) -> Work
         thread_id=held.thread.thread_id,
         resource_id=held.thread.resource_id,
         agent_id=first.agent_id,
-        options=first.options,
+        options=first.options or _earlier_options(tables, first),
         reply_to=first.reply_to,
         created_at=held.now,
         updated_at=held.now,
@@ -200,6 +200,12 @@ def _start(tables: Tables, held: Fenced, first: Mail, fresh_run_id: str) -> Work
         )
     )
     return Work(run=run)
+
+
+def _earlier_options(tables: Tables, first: Mail) -> dict[str, Any]:
+    """Return the options of the run that a message was meant for and came too late for (R6)."""
+    meant = tables.runs.get(first.run_id)
+    return {} if meant is None or meant.agent_id != first.agent_id else meant.options
 
 
 def _promised(tables: Tables, thread: Thread, first: Mail) -> str | None:
