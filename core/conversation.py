@@ -157,10 +157,7 @@ class OutsideEvent(Record):
 
 
 class InboundEvents(Record):
-    """A verified webhook delivery.
-
-    Its ingress key (source and delivery id) and the events in it.
-    """
+    """A verified webhook delivery: its ingress key (source and delivery id) and its events."""
 
     kind: Literal["events"] = "events"
     ingress_key: str
@@ -210,10 +207,7 @@ class Reply(Record):
 
 
 class Notice(Record):
-    """A line from the gateway itself.
-
-    An error, a wait, a refusal. `to` makes it private where a platform can.
-    """
+    """A line from the gateway itself, such as an error; `to` makes it private where it can be."""
 
     kind: Literal["notice"] = "notice"
     text: str

@@ -81,10 +81,7 @@ class Gate(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """One kind of event an adapter takes.
-
-    Its name, and a sample that a test sends as a stranger.
-    """
+    """One kind of event an adapter takes, with a sample that a test sends as a stranger."""
 
     name: str
     sample: Inbound

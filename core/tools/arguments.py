@@ -45,9 +45,7 @@ def parse_arguments(raw: str) -> Any:
 
 
 def validate_arguments(tool: Tool, arguments: Any) -> Any:
-    """Check and convert arguments by the tool's schema.
-
-    Forgiving what models often get wrong (agent.md T5).
+    """Check and convert arguments by the tool's schema, leniently (agent.md T5).
 
     Raises:
         BadArguments: with every path that is wrong (agent.md T4).
