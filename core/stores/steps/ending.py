@@ -89,7 +89,7 @@ def append_results(tables: Tables, thread: Thread, run: Run, now: datetime) -> T
 
 
 def post_reply(tables: Tables, thread: Thread, run: Run, now: datetime) -> Thread:
-    """Put the turn's one reply, its steps' texts in order, into the outbox, if there is any text."""
+    """Put the turn's one reply, its steps' texts in order, into the outbox, if there is text."""
     # Empty steps say nothing; a reply without text would be refused by every platform.
     text = "\n\n".join(part for part in run.texts if part.strip())
     if not text:
